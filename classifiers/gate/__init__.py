@@ -1,0 +1,70 @@
+"""Whether a question is ours to answer: must, may, must not, or unsure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from encoders import Encoded
+
+__all__ = ["ClassPolicy", "GateLabel", "GateVerdict", "Neighbour", "Policy", "ScopeSource", "Topic"]
+
+GateLabel = Literal["must", "may", "must_not", "unsure"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassPolicy:
+    """What the operator says of one class."""
+
+    description: str = ""
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A forbidden topic, named so that replies and figures can tell topics apart."""
+
+    name: str
+    description: str = ""
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Which questions are ours (must), harmless but not ours (may), and forbidden (must not)."""
+
+    must: ClassPolicy = ClassPolicy()
+    may: ClassPolicy = ClassPolicy()
+    must_not: ClassPolicy = ClassPolicy()
+    topics: tuple[Topic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """What was found near a question: an example, a verified entry, a passage or a description."""
+
+    kind: Literal["example", "entry", "passage", "description"]
+    text: str
+    similarity: float  # cosine of the dense vectors, -1..1
+    lexical: float  # share of the question's character n-grams and words found in `text`, 0..1
+    label: GateLabel
+    source: str = ""  # topic, entry id or document
+
+
+class ScopeSource(Protocol):
+    """Where proof of scope can be found besides the policy: verified entries, documents."""
+
+    async def near(self, question: Encoded, /, *, tenant: str) -> Sequence[Neighbour]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateVerdict:
+    """The gate's verdict on one question."""
+
+    label: GateLabel
+    score: float  # how sure the gate is that the question is ours and allowed, 0..1; ranks questions
+    reason: str  # one sentence for the reviewer
+    nearest: Neighbour | None  # what decided
+    topic: str | None = None  # the forbidden topic, if one decided
+    judge: str  # who judged, with version: "examples@1"

@@ -1,0 +1,169 @@
+"""What travels along the way of a question. Frozen values, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from cache.entries import EntryKind
+from cache.matching import Match
+from classifiers.faithfulness import Checked, FaithfulnessVerdict
+from classifiers.gate import GateVerdict
+
+__all__ = [
+    "Answered",
+    "Conversation",
+    "Draft",
+    "Escalated",
+    "NothingRelevant",
+    "Outcome",
+    "Passage",
+    "Question",
+    "Refused",
+    "Reply",
+    "Step",
+    "Turn",
+    "Understood",
+    "Withheld",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a conversation, as text."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """What the asker sent, and who asks."""
+
+    turns: tuple[Turn, ...]  # the last one is the asker's
+    tenant: str
+    request_id: str
+    asker: str | None = None  # the operator's id for the person, if given
+    options: Mapping[str, Any] = field(default_factory=dict)  # temperature … for the chatbot, passed on
+
+    @property
+    def real_question(self) -> str:
+        """What the person wrote last."""
+        return self.turns[-1].text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One self-contained question taken out of a real question."""
+
+    text: str
+    language: str  # ISO 639-1: en, ja, zh
+    conversation: Conversation
+    self_contained: bool = True  # False: it depends on earlier turns and could not be rewritten
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """The questions of a message. None means small talk: a greeting, thanks, a bare "yes"."""
+
+    questions: tuple[Question, ...]
+    language: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A passage retrieved for a question."""
+
+    text: str
+    source: str = ""  # document or URL
+    title: str = ""
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What RAG answered, with its contexts, before any check."""
+
+    text: str
+    contexts: tuple[Passage, ...]
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class NothingRelevant:
+    """RAG found nothing that could answer."""
+
+    reason: str
+    contexts: tuple[Passage, ...] = ()
+
+
+Finding = GateVerdict | Match | Draft | NothingRelevant | FaithfulnessVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage a question went through: what it found and how long it took."""
+
+    stage: Literal["gate", "cache", "rag", "faithfulness"]
+    ms: float
+    found: Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The asker gets an answer that a person verified or whose statements are supported."""
+
+    question: Question
+    text: str
+    source: EntryKind | Literal["rag"]
+    reason: str
+    entry: str | None = None
+    verdict: FaithfulnessVerdict | None = None  # None for verified entries: people checked those
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """The asker gets a canned reply: the question is not ours, or forbidden."""
+
+    question: Question
+    text: str
+    reason: str
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withheld:
+    """RAG answered, but a statement is not supported or could not be checked."""
+
+    question: Question
+    text: str
+    reason: str
+    ticket: str
+    verdict: Checked | None = None
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Escalated:
+    """A person will answer."""
+
+    question: Question
+    text: str
+    reason: str
+    ticket: str
+    verdict: FaithfulnessVerdict | None = None
+    steps: tuple[Step, ...] = ()
+
+
+Outcome = Answered | Refused | Withheld | Escalated
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What goes back for one message: an outcome per question, or words for small talk."""
+
+    outcomes: tuple[Outcome, ...]
+    text: str
+    language: str

@@ -1,0 +1,102 @@
+"""What can go wrong, as a tree. A refusal or an escalation is an outcome, not an error.
+
+SekishoError                   500
+├── InvalidRequest             400  the body or a parameter is not what the contract says
+├── NotAuthenticated           401  no key, or one we don't know
+├── NotAllowed                 403  the key's role may not do this
+├── NotFound                   404  no such thing, or it belongs to another tenant
+├── Conflict                   409  somebody else changed or claimed it first
+├── TooLarge                   413  the body is over the limit
+├── TicketNotStored            503  the question could not be kept for a person
+├── StoreUnavailable           503  SQL can't be asked
+├── UpstreamUnavailable        502  the chatbot could not be asked, or answered garbage
+└── ConfigurationError         (start-up) the configuration can't be used
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ConfigurationError",
+    "Conflict",
+    "InvalidRequest",
+    "NotAllowed",
+    "NotAuthenticated",
+    "NotFound",
+    "SekishoError",
+    "StoreUnavailable",
+    "TicketNotStored",
+    "TooLarge",
+    "UpstreamUnavailable",
+]
+
+
+class SekishoError(Exception):
+    """Anything we can name. `str(error)` is fit for the client."""
+
+    status = 500
+    type = "server_error"  # OpenAI's envelope
+    code = "internal_error"
+
+    def __init__(self, message: str, *, param: str | None = None) -> None:
+        super().__init__(message)
+        self.param = param
+
+
+class InvalidRequest(SekishoError):  # noqa: N818 - errors are named as facts
+    """The body or a parameter is not what the contract says."""
+
+    status, type, code = 400, "invalid_request_error", "invalid_request"
+
+
+class NotAuthenticated(SekishoError):  # noqa: N818
+    """No key, or one we don't know."""
+
+    status, type, code = 401, "authentication_error", "invalid_api_key"
+
+
+class NotAllowed(SekishoError):  # noqa: N818
+    """The key's role may not do this."""
+
+    status, type, code = 403, "permission_error", "role_not_allowed"
+
+
+class NotFound(SekishoError):  # noqa: N818
+    """No such thing, or it belongs to another tenant."""
+
+    status, type, code = 404, "invalid_request_error", "not_found"
+
+
+class Conflict(SekishoError):  # noqa: N818
+    """Somebody else changed or claimed it first."""
+
+    status, type, code = 409, "invalid_request_error", "conflict"
+
+
+class TooLarge(SekishoError):  # noqa: N818
+    """The body is over the limit."""
+
+    status, type, code = 413, "invalid_request_error", "request_too_large"
+
+
+class TicketNotStored(SekishoError):  # noqa: N818
+    """The question could not be kept for a person; nothing may be promised to the asker."""
+
+    status, code = 503, "ticket_not_stored"
+
+
+class StoreUnavailable(SekishoError):  # noqa: N818
+    """SQL can't be asked."""
+
+    status, code = 503, "store_unavailable"
+
+
+class UpstreamUnavailable(SekishoError):  # noqa: N818
+    """The chatbot could not be asked, or answered garbage."""
+
+    status, code = 502, "upstream_unavailable"
+
+
+class ConfigurationError(SekishoError):
+    """The configuration can't be used; the message says where and what was expected."""
+
+    code = "configuration_error"

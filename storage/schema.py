@@ -1,0 +1,209 @@
+"""Every table of Sekisho. SQL is the truth: what is not here did not happen."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Date,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+from sqlalchemy.dialects.postgresql import TIMESTAMP
+
+__all__ = [
+    "api_keys",
+    "documents",
+    "entries",
+    "entry_history",
+    "entry_phrasings",
+    "feedback",
+    "metadata",
+    "outcomes",
+    "passages",
+    "settings",
+    "ticket_events",
+    "tickets",
+]
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+# Moments are stored in UTC; SQLite has no time zone, PostgreSQL has.
+Moment = DateTime().with_variant(TIMESTAMP(timezone=True), "postgresql")
+
+entries = Table(
+    "entries",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("tenant", String(64), nullable=False),
+    Column("kind", String(20), nullable=False),  # ground_truth | confirmed_answer
+    Column("language", String(8), nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("state", String(10), nullable=False),  # draft | active | paused | stale | retired
+    Column("owner", String(200), nullable=False, default=""),
+    Column("sources", JSON, nullable=False, default=list),  # [{"document", "version"}]
+    Column("valid_from", Date),
+    Column("valid_until", Date),
+    Column("review_by", Date),
+    Column("revision", Integer, nullable=False, default=1),
+    Column("indexed_revision", Integer, nullable=False, default=0),  # < revision: the index is behind
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Index(None, "tenant", "state"),
+    Index("ix_entries_behind", "indexed_revision", "revision"),
+)
+
+entry_phrasings = Table(
+    "entry_phrasings",
+    metadata,
+    Column("id", String(36), primary_key=True),  # also the id of its point in the index
+    Column("entry_id", ForeignKey("entries.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("tenant", String(64), nullable=False),
+    Column("position", Integer, nullable=False),  # 0 is the entry's question
+    Column("text", Text, nullable=False),
+    Column("normalised", Text, nullable=False),
+    Column("exact_key", LargeBinary(16), nullable=False),  # hash of `normalised`: short and indexable
+    Index(None, "tenant", "exact_key"),
+)
+
+entry_history = Table(
+    "entry_history",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("entry_id", String(36), nullable=False, index=True),
+    Column("revision", Integer, nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("by", String(200), nullable=False),
+    Column("change", String(40), nullable=False),  # created | edited | activated | paused | …
+    Column("snapshot", JSON, nullable=False),  # the whole entry after the change
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("path", String(1024), nullable=False, unique=True),  # relative to its corpus, or a URL
+    Column("title", Text, nullable=False),
+    Column("version", String(64), nullable=False),  # sha256 of the text
+    Column("language", String(8), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("indexed_version", String(64), nullable=False, default=""),
+    Column("updated_at", Moment, nullable=False),
+)
+
+passages = Table(
+    "passages",
+    metadata,
+    Column("id", String(36), primary_key=True),  # also the id of its point in the index
+    Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("position", Integer, nullable=False),
+    Column("heading", Text, nullable=False, default=""),
+    Column("text", Text, nullable=False),
+)
+
+tickets = Table(
+    "tickets",
+    metadata,
+    Column("id", String(16), primary_key=True),  # T-7K3M9Q2X: read out over the telephone
+    Column("tenant", String(64), nullable=False),
+    Column("request_id", String(64), nullable=False, index=True),
+    Column("asker", String(200)),
+    Column("language", String(8), nullable=False),
+    Column("real_question", Text, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("turns", JSON, nullable=False, default=list),  # the conversation before it
+    Column("outcome", String(12), nullable=False),  # withheld | escalated
+    Column("reason", String(60), nullable=False),
+    Column("steps", JSON, nullable=False, default=list),  # what every stage found
+    Column("state", String(10), nullable=False),  # open | claimed | answered | dismissed
+    Column("claimed_by", String(200)),
+    Column("answer", Text),
+    Column("entry_id", String(36)),  # the verified entry it became
+    Column("revision", Integer, nullable=False, default=1),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("answered_at", Moment),
+    Index(None, "tenant", "state", "created_at"),
+)
+
+ticket_events = Table(
+    "ticket_events",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("ticket_id", ForeignKey("tickets.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("at", Moment, nullable=False),
+    Column("by", String(200), nullable=False),
+    Column("event", String(20), nullable=False),  # opened | claimed | released | answered | dismissed
+    Column("detail", JSON, nullable=False, default=dict),
+)
+
+outcomes = Table(
+    "outcomes",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Moment, nullable=False, index=True),
+    Column("tenant", String(64), nullable=False),
+    Column("request_id", String(64), nullable=False, index=True),
+    Column("question_hash", String(64), nullable=False),
+    Column("question", Text),  # only where the operator switched texts on
+    Column("language", String(8), nullable=False),
+    Column("outcome", String(20), nullable=False),
+    Column("reason", String(60), nullable=False),
+    Column("tier", String(10)),  # exact | vector, for answers from the cache
+    Column("entry_id", String(36)),
+    Column("ticket_id", String(16)),
+    Column("faithfulness", Float),
+    Column("unchecked", Boolean, nullable=False, default=False),
+    Column("gate_score", Float),
+    Column("stage_ms", JSON, nullable=False, default=dict),
+    Column("ms", Float, nullable=False),
+)
+
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Moment, nullable=False),
+    Column("tenant", String(64), nullable=False),
+    Column("request_id", String(64), nullable=False, index=True),
+    Column("verdict", String(10), nullable=False),  # up | down
+    Column("comment", Text, nullable=False, default=""),
+    Column("by", String(200), nullable=False, default=""),
+    Column("entry_id", String(36)),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("tenant", String(64), nullable=False),
+    Column("role", String(10), nullable=False),  # client | reviewer | admin
+    Column("label", String(200), nullable=False, default=""),
+    Column("hash", String(64), nullable=False, unique=True),  # sha256: keys are 256 random bits
+    Column("created_at", Moment, nullable=False),
+    Column("revoked_at", Moment),
+)
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("name", String(100), primary_key=True),  # e.g. "cache.cut.default"
+    Column("value", JSON, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+)
