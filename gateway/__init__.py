@@ -1,0 +1,1 @@
+"""Sekisho, the checkpoint in front of a question-answering chatbot: the service."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from cache.entries import EntryKind
 from cache.matching import Match
-from classifiers.faithfulness import Checked, FaithfulnessVerdict
+from classifiers.faithfulness import FaithfulnessVerdict
 from classifiers.gate import GateVerdict
 
 __all__ = [
@@ -16,8 +16,10 @@ __all__ = [
     "Conversation",
     "Draft",
     "Escalated",
+    "Finding",
     "NothingRelevant",
     "Outcome",
+    "OutcomeName",
     "Passage",
     "Question",
     "Refused",
@@ -62,6 +64,19 @@ class Question:
     conversation: Conversation
     self_contained: bool = True  # False: it depends on earlier turns and could not be rewritten
 
+    @property
+    def tenant(self) -> str:
+        """Whose question it is; nothing of another tenant may be served to it."""
+        return self.conversation.tenant
+
+    @property
+    def in_view(self) -> str:
+        """The question with what it depends on: the asker's turn before it, if it needs one."""
+        if self.self_contained:
+            return self.text
+        before = [turn.text for turn in self.conversation.turns[:-1] if turn.role == "user"]
+        return "\n".join([*before[-1:], self.text])
+
 
 @dataclass(frozen=True, slots=True)
 class Understood:
@@ -98,6 +113,7 @@ class NothingRelevant:
     contexts: tuple[Passage, ...] = ()
 
 
+OutcomeName = Literal["ground_truth", "confirmed_answer", "rag", "refused", "withheld", "escalated"]
 Finding = GateVerdict | Match | Draft | NothingRelevant | FaithfulnessVerdict
 
 
@@ -122,6 +138,11 @@ class Answered:
     verdict: FaithfulnessVerdict | None = None  # None for verified entries: people checked those
     steps: tuple[Step, ...] = ()
 
+    @property
+    def name(self) -> OutcomeName:
+        """The name that clients see: where the answer came from."""
+        return self.source
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
@@ -131,6 +152,7 @@ class Refused:
     text: str
     reason: str
     steps: tuple[Step, ...] = ()
+    name: ClassVar[OutcomeName] = "refused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +163,9 @@ class Withheld:
     text: str
     reason: str
     ticket: str
-    verdict: Checked | None = None
+    verdict: FaithfulnessVerdict | None = None
     steps: tuple[Step, ...] = ()
+    name: ClassVar[OutcomeName] = "withheld"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +178,7 @@ class Escalated:
     ticket: str
     verdict: FaithfulnessVerdict | None = None
     steps: tuple[Step, ...] = ()
+    name: ClassVar[OutcomeName] = "escalated"
 
 
 Outcome = Answered | Refused | Withheld | Escalated
@@ -167,3 +191,19 @@ class Reply:
     outcomes: tuple[Outcome, ...]
     text: str
     language: str
+
+    @property
+    def name(self) -> OutcomeName:
+        """One name for the whole reply: of several outcomes the one furthest from an answer."""
+        names: list[OutcomeName] = [outcome.name for outcome in self.outcomes]
+        return max(names, key=_FURTHEST.index, default="ground_truth")  # small talk: the operator's own words
+
+
+_FURTHEST: tuple[OutcomeName, ...] = (
+    "ground_truth",
+    "confirmed_answer",
+    "rag",
+    "refused",
+    "escalated",
+    "withheld",
+)

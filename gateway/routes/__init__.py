@@ -1,0 +1,1 @@
+"""The HTTP side. A route parses, calls once and renders."""

@@ -1,0 +1,81 @@
+"""The FastAPI application over assembled services."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from gateway.assembly import Services
+from gateway.errors import InvalidRequest, SekishoError, StoreUnavailable
+from gateway.middleware import BodyLimit, RequestId
+from gateway.routes import answers, checks, entries, feedback, health, openai, review, welcome
+from gateway.routes.envelope import envelope
+from storage.sql import DatabaseUnavailable
+from storage.vectors import IndexUnavailable
+
+__all__ = ["create_app"]
+
+
+def create_app(services: Services) -> FastAPI:
+    """The HTTP side of the gateway; the caller opens and closes the services."""
+    app = FastAPI(title="Sekisho", version=services.version, docs_url="/docs", redoc_url=None)
+    app.state.services = services
+    for module in (openai, answers, checks, review, entries, feedback, health, welcome):
+        app.include_router(module.router)
+    app.add_middleware(BodyLimit, max_bytes=services.settings.server.max_body_bytes)
+    app.add_middleware(RequestId)
+    app.add_exception_handler(SekishoError, _named)
+    app.add_exception_handler(DatabaseUnavailable, _store)
+    app.add_exception_handler(IndexUnavailable, _store)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unforeseen)
+    return app
+
+
+def _render(request: Request, error: SekishoError, *, status: int | None = None) -> JSONResponse:
+    request.app.state.services.telemetry.metrics.errors.labels(error.code).inc()
+    headers = {"x-sekisho-outcome": "error", "x-sekisho-reason": error.code}
+    return JSONResponse(envelope(error), status or error.status, headers)
+
+
+async def _named(request: Request, exc: Exception) -> JSONResponse:
+    assert isinstance(exc, SekishoError)  # noqa: S101 - for the type checker; FastAPI dispatches by type
+    return _render(request, exc)
+
+
+async def _store(request: Request, exc: Exception) -> JSONResponse:
+    structlog.get_logger("sekisho").error("store unavailable", error=str(exc))
+    return _render(request, StoreUnavailable("the store can't be reached, nothing was kept; please try again"))
+
+
+async def _invalid(request: Request, exc: Exception) -> JSONResponse:
+    assert isinstance(exc, RequestValidationError)  # noqa: S101
+    return _render(request, _first(exc.errors()))
+
+
+async def _http(request: Request, exc: Exception) -> JSONResponse:
+    assert isinstance(exc, HTTPException)  # noqa: S101
+    return _render(request, InvalidRequest(str(exc.detail)), status=exc.status_code)
+
+
+async def _unforeseen(request: Request, exc: Exception) -> JSONResponse:
+    """Last resort: the client gets no traceback, the log gets it all."""
+    structlog.get_logger("sekisho").error("unforeseen error", error=type(exc).__name__, exc_info=exc)
+    return _render(request, SekishoError("something broke on our side; it was logged under this request's id"))
+
+
+def _first(problems: Any) -> InvalidRequest:
+    """The first problem of a body as one sentence that names the field."""
+    problem = problems[0]
+    if problem["type"] == "json_invalid":
+        return InvalidRequest(f"the body is not JSON: {problem['ctx']['error']}")
+    path = [str(part) for part in problem["loc"] if part != "body"]
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    message = problem["msg"].removeprefix("Value error, ")
+    return InvalidRequest(f"{'.'.join(path) or 'body'}: {message}{more}", param=".".join(path) or None)

@@ -1,0 +1,203 @@
+"""`sekisho.yaml` to settings: read whole or refused whole, with the line and what was expected."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, SecretStr, ValidationError
+
+from gateway.errors import ConfigurationError
+from gateway.settings import ExampleSettings, Settings
+
+__all__ = ["load_settings"]
+
+_VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::(?P<default>[^}]*))?\}")
+_SECRETS = {"api_key", "key", "qdrant_api_key"}
+_FOR_THE_COMMAND_LINE = {"SEKISHO_CONFIG", "SEKISHO_URL", "SEKISHO_KEY"}
+
+Location = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    where: Location
+    message: str
+
+
+def load_settings(file: Path | None = None) -> Settings:
+    """The settings of a file (or the defaults), overridden by `SEKISHO_SECTION__KEY`.
+
+    Raises:
+        ConfigurationError: naming every problem with its line.
+    """
+    text = _read(file) if file else ""
+    tree = _parse(text, file)
+    data, problems = _expand(tree)
+    problems += [_Problem((), message) for message in _unknown_variables()]
+    settings = None
+    if not problems:
+        try:
+            settings = Settings(**data)
+        except ValidationError as exc:
+            problems = [_explain(error) for error in exc.errors()]
+        except ValueError as exc:  # pydantic-settings: a variable that is no JSON where JSON is due
+            problems = [_Problem((), str(exc))]
+    if settings:
+        settings._base = file.resolve().parent if file else Path.cwd()
+        problems = list(_missing_files(settings))
+    if problems or not settings:
+        raise ConfigurationError(_report(file, text, problems))
+    return settings
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as exc:
+        raise ConfigurationError(f"{file} can't be used: it is not UTF-8 (byte {exc.start})") from exc
+    except OSError as exc:
+        raise ConfigurationError(f"{file} can't be read: {exc.strerror}") from exc
+
+
+def _parse(text: str, file: Path | None) -> dict[str, Any]:
+    try:
+        tree = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as exc:
+        line = f"line {exc.problem_mark.line + 1}: " if exc.problem_mark else ""
+        raise ConfigurationError(f"{file} can't be used: {line}not YAML: {exc.problem}") from exc
+    except yaml.YAMLError as exc:  # control characters, for one
+        raise ConfigurationError(f"{file} can't be used: not YAML: {exc}") from exc
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise ConfigurationError(
+            f"{file} can't be used: expected sections such as `policy:`, not a {type(tree).__name__}"
+        )
+    return tree
+
+
+def _expand(tree: dict[str, Any]) -> tuple[dict[str, Any], list[_Problem]]:
+    """`${VAR}` and `${VAR:default}` in every text; a secret written into the file is refused."""
+    problems: list[_Problem] = []
+
+    def expand(value: Any, where: Location) -> Any:
+        if isinstance(value, dict):
+            return {key: expand(item, (*where, key)) for key, item in value.items()}
+        if isinstance(value, list):
+            return [expand(item, (*where, place)) for place, item in enumerate(value)]
+        if not isinstance(value, str):
+            return value
+        if where[-1] in _SECRETS and not _VARIABLE.fullmatch(value):
+            problems.append(
+                _Problem(where, "secrets come from the environment only: write ${NAME_OF_A_VARIABLE}")
+            )
+        return _VARIABLE.sub(lambda match: variable(match, where), value)
+
+    def variable(match: re.Match[str], where: Location) -> str:
+        found = os.environ.get(match["name"], match["default"])
+        if found is None:
+            problems.append(_Problem(where, f"the environment variable {match['name']} is not set"))
+        return found or ""
+
+    return expand(tree, ()), problems
+
+
+def _unknown_variables() -> Iterator[str]:
+    """An override that hits nothing is a mistake, not a wish."""
+    for name in os.environ:
+        if name.startswith("SEKISHO_") and name not in _FOR_THE_COMMAND_LINE:
+            section = name.removeprefix("SEKISHO_").split("__")[0].lower()
+            if section not in Settings.model_fields:
+                yield f"the environment variable {name} names no section; known: {', '.join(Settings.model_fields)}"
+
+
+def _explain(error: Any) -> _Problem:
+    where: Location = error["loc"]
+    match error["type"]:
+        case "extra_forbidden":
+            known = _keys_of(where[:-1])
+            close = difflib.get_close_matches(str(where[-1]), known, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            return _Problem(where, f"unknown key{hint} (known: {', '.join(known)})")
+        case "missing":
+            return _Problem(where, "is missing")
+        case _:
+            secret = where and where[-1] in _SECRETS
+            told = (
+                "" if secret or isinstance(error["input"], dict | SecretStr) else f", not {error['input']!r}"
+            )
+            return _Problem(where, error["msg"].removeprefix("Value error, ") + told)
+
+
+def _keys_of(where: Location) -> list[str]:
+    """The keys that a section at this place knows."""
+    model: Any = Settings
+    for name in where:
+        if isinstance(name, str):
+            model = _model_in(model.model_fields[name].annotation)
+    return sorted(model.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(_model_in(inner) for inner in annotation.__args__ if inner is not type(None))
+
+
+def _missing_files(settings: Settings) -> Iterator[_Problem]:
+    policy = settings.policy
+    classes: list[tuple[Location, ExampleSettings]] = [
+        (("policy", "must"), policy.must),
+        (("policy", "may"), policy.may),
+        (("policy", "must_not"), policy.must_not),
+        *(
+            (("policy", "must_not", "topics", place), topic)
+            for place, topic in enumerate(policy.must_not.topics)
+        ),
+    ]
+    for where, examples in classes:
+        for file in examples.examples_file:
+            if not settings.path(file).is_file():
+                yield _Problem((*where, "examples_file"), f"there is no file {settings.path(file)}")
+    for folder in policy.must.documents:
+        if not settings.path(folder).exists():
+            yield _Problem(
+                ("policy", "must", "documents"), f"there is no folder or file {settings.path(folder)}"
+            )
+
+
+def _report(file: Path | None, text: str, problems: list[_Problem]) -> str:
+    """All problems, in the order of the file."""
+    root = yaml.compose(text)
+    found = sorted(((_line(root, problem.where), problem) for problem in problems), key=lambda pair: pair[0])
+    return "\n".join([f"{file or 'the configuration'} can't be used:", *(_row(*pair) for pair in found)])
+
+
+def _row(line: int, problem: _Problem) -> str:
+    at = [f"line {line}"] if line else []
+    name = [".".join(map(str, problem.where))] if problem.where else []
+    return f"  {', '.join(at + name)}{': ' if at or name else ''}{problem.message}"
+
+
+def _line(node: yaml.Node | None, where: Location) -> int:
+    """The line of a key, as deep as the file goes; 0 where the file does not have it."""
+    line = 0
+    for name in where:
+        match node:
+            case yaml.MappingNode():
+                found = next(((key, value) for key, value in node.value if key.value == str(name)), None)
+            case yaml.SequenceNode() if isinstance(name, int) and name < len(node.value):
+                found = (node.value[name], node.value[name])
+            case _:
+                found = None
+        if found is None:
+            break
+        line, node = found[0].start_mark.line + 1, found[1]
+    return line

@@ -1,0 +1,225 @@
+"""The way of a question: understand, gate, cache, RAG, faithfulness, and a person where one of them stops it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from time import perf_counter
+from typing import Literal, TypeVar, assert_never
+
+from cache.matching import Hit
+from classifiers import ClassifierError
+from classifiers.faithfulness import Checked, FaithfulnessVerdict, Unchecked
+from classifiers.gate import GateVerdict
+from encoders import Encoded, Encoder, EncoderError, encode_one
+from gateway.domain import (
+    Answered,
+    Conversation,
+    Draft,
+    Escalated,
+    Finding,
+    NothingRelevant,
+    Outcome,
+    Question,
+    Refused,
+    Reply,
+    Step,
+    Withheld,
+)
+from gateway.errors import TicketNotStored, UpstreamUnavailable
+from gateway.replies import Replies
+from gateway.stages import Cache, Gate, Judge, Rag, Reviewers, Understanding, Watch
+
+__all__ = ["Pipeline"]
+
+F = TypeVar("F", bound=Finding)
+OnUnchecked = Literal["escalate", "withhold", "deliver"]
+
+
+class Pipeline:
+    """Answers conversations. Every question ends in exactly one outcome, or the asker gets an error."""
+
+    def __init__(
+        self,
+        *,
+        understanding: Understanding,
+        encoder: Encoder,
+        gate: Gate,
+        cache: Cache,
+        rag: Rag,
+        judge: Judge,
+        reviewers: Reviewers,
+        replies: Replies,
+        watch: Watch,
+        on_unchecked: OnUnchecked = "escalate",
+        judge_timeout_s: float = 10.0,
+    ) -> None:
+        self._understanding = understanding
+        self._encoder = encoder
+        self._gate = gate
+        self._cache = cache
+        self._rag = rag
+        self._judge = judge
+        self._reviewers = reviewers
+        self._replies = replies
+        self._watch = watch
+        self._on_unchecked = on_unchecked
+        self._judge_timeout_s = judge_timeout_s
+
+    async def answer(self, conversation: Conversation) -> Reply:
+        """Take a message through the checkpoint, each of its questions by itself."""
+        understood = await self._understanding.understand(conversation)
+        outcomes = await asyncio.gather(*(self._outcome(question) for question in understood.questions))
+        return self._replies.reply(understood, outcomes)
+
+    async def _outcome(self, question: Question) -> Outcome:
+        started, way = perf_counter(), _Way()
+        try:
+            outcome = await self._walk(question, way)
+        except TicketNotStored:
+            raise  # nobody was told, so the asker must be
+        except Exception as exc:  # noqa: BLE001 - the one boundary: whatever broke, a person gets the question
+            self._watch.failure(question, exc)
+            outcome = await self._escalate(question, way, reason=_failure(exc))
+        self._watch.outcome(outcome, ms=_ms_since(started))
+        return outcome
+
+    async def _walk(self, question: Question, way: _Way) -> Outcome:
+        encoded = await encode_one(self._encoder, question.in_view)
+        gate = await way.step("gate", self._gate_verdict(question, encoded))
+        if gate.label in ("may", "must_not"):
+            return self._refuse(question, way, gate)
+
+        if question.self_contained:
+            found = await way.step(
+                "cache", self._cache.find(encoded, tenant=question.tenant, language=question.language)
+            )
+            if isinstance(
+                found, Hit
+            ):  # a person verified this answer, which also settles whose question it is
+                return Answered(
+                    question=question,
+                    text=found.entry.answer,
+                    source=found.entry.kind,
+                    reason=f"verified_{found.tier}",
+                    entry=found.entry.id,
+                    steps=way.steps,
+                )
+        if gate.label == "unsure":
+            return await self._escalate(question, way, reason="gate_unsure")
+
+        draft = await way.step("rag", self._rag.ask(question, encoded))
+        if isinstance(draft, NothingRelevant):
+            return await self._escalate(question, way, reason="nothing_relevant")
+        verdict = await way.step("faithfulness", self._check(question, draft))
+        match verdict:
+            case Checked(passed=True):
+                return Answered(
+                    question=question,
+                    text=draft.text,
+                    source="rag",
+                    reason="supported",
+                    verdict=verdict,
+                    steps=way.steps,
+                )
+            case Checked():
+                return await self._withhold(question, way, reason="unsupported_statement", verdict=verdict)
+            case Unchecked():
+                return await self._unchecked(question, way, draft, verdict)
+            case _:
+                assert_never(verdict)
+
+    async def _gate_verdict(self, question: Question, encoded: Encoded) -> GateVerdict:
+        """A follow-up is judged with what it depends on, but may not hide behind it."""
+        if not question.self_contained:
+            alone = await self._gate.judge(
+                await encode_one(self._encoder, question.text), tenant=question.tenant
+            )
+            if alone.label == "must_not":
+                return alone
+        return await self._gate.judge(encoded, tenant=question.tenant)
+
+    async def _check(self, question: Question, draft: Draft) -> FaithfulnessVerdict:
+        """The verdict on a draft; a judge that fails or is too slow has not checked."""
+        try:
+            async with asyncio.timeout(self._judge_timeout_s):
+                return await self._judge.judge(
+                    draft.text, [passage.text for passage in draft.contexts], question=question.text
+                )
+        except TimeoutError:
+            return Unchecked(reason="judge_too_slow", judge="none")
+        except ClassifierError:
+            return Unchecked(reason="judge_failed", judge="none")
+
+    async def _unchecked(self, question: Question, way: _Way, draft: Draft, verdict: Unchecked) -> Outcome:
+        match self._on_unchecked:
+            case "deliver":
+                return Answered(
+                    question=question,
+                    text=draft.text,
+                    source="rag",
+                    reason="unchecked",
+                    verdict=verdict,
+                    steps=way.steps,
+                )
+            case "withhold":
+                return await self._withhold(question, way, reason="unchecked", verdict=verdict)
+            case "escalate":
+                return await self._escalate(question, way, reason="unchecked", verdict=verdict)
+            case _:
+                assert_never(self._on_unchecked)
+
+    def _refuse(self, question: Question, way: _Way, gate: GateVerdict) -> Refused:
+        return Refused(
+            question=question,
+            text=self._replies.refusal(gate, question.language),
+            reason=f"{gate.label}:{gate.topic}" if gate.topic else gate.label,
+            steps=way.steps,
+        )
+
+    async def _withhold(
+        self, question: Question, way: _Way, *, reason: str, verdict: FaithfulnessVerdict
+    ) -> Withheld:
+        ticket = await self._reviewers.open(question, outcome="withheld", reason=reason, steps=way.steps)
+        text = self._replies.withheld(question.language, ticket)
+        return Withheld(
+            question=question, text=text, reason=reason, ticket=ticket, verdict=verdict, steps=way.steps
+        )
+
+    async def _escalate(
+        self, question: Question, way: _Way, *, reason: str, verdict: FaithfulnessVerdict | None = None
+    ) -> Escalated:
+        ticket = await self._reviewers.open(question, outcome="escalated", reason=reason, steps=way.steps)
+        text = self._replies.escalated(question.language, ticket)
+        return Escalated(
+            question=question, text=text, reason=reason, ticket=ticket, verdict=verdict, steps=way.steps
+        )
+
+
+class _Way:
+    """The steps a question has taken so far; a failed stage leaves those before it."""
+
+    def __init__(self) -> None:
+        self.steps: tuple[Step, ...] = ()
+
+    async def step(self, stage: Literal["gate", "cache", "rag", "faithfulness"], work: Awaitable[F]) -> F:
+        started = perf_counter()
+        found = await work
+        self.steps += (Step(stage, _ms_since(started), found),)
+        return found
+
+
+def _failure(exc: Exception) -> str:
+    match exc:
+        case ClassifierError():
+            return "classifier_failed"
+        case EncoderError():
+            return "encoder_failed"
+        case UpstreamUnavailable():
+            return "upstream_unavailable"
+        case _:
+            return "internal_error"
+
+
+def _ms_since(started: float) -> float:
+    return (perf_counter() - started) * 1000

@@ -1,0 +1,81 @@
+"""The operator's policy as the gate wants it: files of examples read, topics named."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from classifiers.gate import ClassPolicy, Policy, Topic
+from gateway.errors import ConfigurationError
+from gateway.settings import ExampleSettings, Settings
+
+__all__ = ["read_policy"]
+
+
+def read_policy(settings: Settings) -> Policy:
+    """The policy with every example.
+
+    Raises:
+        ConfigurationError: naming the file and line of an example that can't be read.
+    """
+    policy = settings.policy
+
+    def class_policy(section: ExampleSettings) -> ClassPolicy:
+        return ClassPolicy(section.description, _examples(section, settings))
+
+    return Policy(
+        must=class_policy(policy.must),
+        may=class_policy(policy.may),
+        must_not=class_policy(policy.must_not),
+        topics=tuple(
+            Topic(topic.name, topic.description, _examples(topic, settings))
+            for topic in policy.must_not.topics
+        ),
+    )
+
+
+def _examples(section: ExampleSettings, settings: Settings) -> tuple[str, ...]:
+    from_files = (text for file in section.examples_file for text in _read(settings.path(file)))
+    return tuple(dict.fromkeys([*section.examples, *from_files]))
+
+
+def _read(file: Path) -> Iterator[str]:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigurationError(f"{file} can't be read: expected UTF-8 text ({exc})") from exc
+    match file.suffix.lower():
+        case ".txt":
+            yield from (line.strip() for line in text.splitlines() if line.strip())
+        case ".csv":
+            yield from _read_csv(text, file)
+        case ".jsonl":
+            yield from _read_jsonl(text, file)
+        case other:
+            raise ConfigurationError(
+                f"{file}: expected .txt, .csv or .jsonl, not {other or 'a name without ending'}"
+            )
+
+
+def _read_csv(text: str, file: Path) -> Iterator[str]:
+    rows = csv.DictReader(io.StringIO(text, newline=""))
+    if "text" not in (rows.fieldnames or []):
+        raise ConfigurationError(f'{file}, line 1: expected a column "text", found {rows.fieldnames}')
+    yield from (row["text"].strip() for row in rows if (row["text"] or "").strip())
+
+
+def _read_jsonl(text: str, file: Path) -> Iterator[str]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row: Any = json.loads(line)
+        except json.JSONDecodeError as exc:
+            raise ConfigurationError(f"{file}, line {number}: not JSON: {exc.msg}") from exc
+        if not isinstance(row, dict) or not isinstance(row.get("text"), str) or not row["text"].strip():
+            raise ConfigurationError(f'{file}, line {number}: expected an object with "text"')
+        yield row["text"].strip()

@@ -1,0 +1,65 @@
+"""One stage at a time, for those who only want its verdict: gate, cache, faithfulness."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from encoders import encode_one
+from gateway.access import ClientDep
+from gateway.language import language_of
+from gateway.review.steps import to_json
+from gateway.routes.services import ServicesDep
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1", tags=["checks"])
+
+Text = Annotated[str, Field(min_length=1, max_length=8_000)]
+
+
+class GateRequest(BaseModel):
+    """A self-contained question."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: Text
+
+
+class LookupRequest(GateRequest):
+    """A self-contained question, on the shelf of a language (its own by default)."""
+
+    language: Annotated[str | None, Field(pattern="^(en|ja|zh)$")] = None
+
+
+class FaithfulnessRequest(BaseModel):
+    """An answer and what it was written from."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    answer: Annotated[str, Field(max_length=50_000)]
+    contexts: Annotated[list[Annotated[str, Field(max_length=100_000)]], Field(max_length=100)]
+    question: str | None = None
+
+
+@router.post("/gate")
+async def gate(body: GateRequest, caller: ClientDep, services: ServicesDep) -> dict[str, Any]:
+    """Judge a question: must, may, must_not or unsure."""
+    encoded = await encode_one(services.encoder, body.question)
+    return to_json(await services.gate.judge(encoded, tenant=caller.tenant))
+
+
+@router.post("/cache/lookup")
+async def lookup(body: LookupRequest, caller: ClientDep, services: ServicesDep) -> dict[str, Any]:
+    """Look for a verified answer: a hit, a near miss or a miss."""
+    encoded = await encode_one(services.encoder, body.question)
+    language = body.language or language_of(body.question)
+    return to_json(await services.shelf.find(encoded, tenant=caller.tenant, language=language))
+
+
+@router.post("/faithfulness")
+async def faithfulness(body: FaithfulnessRequest, caller: ClientDep, services: ServicesDep) -> dict[str, Any]:
+    """Judge every statement of an answer against its contexts."""
+    return to_json(await services.judge.judge(body.answer, body.contexts, question=body.question))

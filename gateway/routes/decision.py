@@ -1,0 +1,53 @@
+"""The decision on a reply, as headers and as the small object inside OpenAI's bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from classifiers.faithfulness import Checked, FaithfulnessVerdict, Unchecked
+from gateway.domain import Escalated, Outcome, Refused, Reply, Withheld
+
+__all__ = ["decision", "faithfulness_of", "headers", "is_filtered"]
+
+
+def decision(reply: Reply) -> dict[str, str | float]:
+    """Outcome, reason, faithfulness, ticket and entry: of several outcomes, those of the one that names the reply."""
+    decided = next((outcome for outcome in reply.outcomes if outcome.name == reply.name), None)
+    if decided is None:
+        return {"outcome": reply.name, "reason": "small_talk"}
+    known = {
+        "outcome": decided.name,
+        "reason": decided.reason,
+        "faithfulness": faithfulness_of(reply.outcomes),
+        "ticket": _joined(outcome.ticket for outcome in reply.outcomes if isinstance(outcome, Withheld | Escalated)),
+        "entry": _joined(getattr(outcome, "entry", None) for outcome in reply.outcomes),
+    }
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def headers(reply: Reply) -> dict[str, str]:
+    """`x-sekisho-…`, without what is not known."""
+    return {f"x-sekisho-{name}": _written(value) for name, value in decision(reply).items()}
+
+
+def faithfulness_of(outcomes: tuple[Outcome, ...]) -> float | str | None:
+    """The lowest F of the drafts, "unchecked" if one was not checked, None if there was no draft to check."""
+    verdicts: list[FaithfulnessVerdict] = [
+        outcome.verdict for outcome in outcomes if not isinstance(outcome, Refused) and outcome.verdict
+    ]
+    if any(isinstance(verdict, Unchecked) for verdict in verdicts):
+        return "unchecked"
+    return min((verdict.faithfulness for verdict in verdicts if isinstance(verdict, Checked)), default=None)
+
+
+def is_filtered(reply: Reply) -> bool:
+    """Whether the reply is a canned text in OpenAI's sense: `finish_reason: content_filter`."""
+    return reply.name in ("refused", "withheld")
+
+
+def _joined(found: Iterator[str | None]) -> str | None:
+    return ",".join(one for one in found if one) or None
+
+
+def _written(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:.3f}"

@@ -1,0 +1,70 @@
+"""For orchestrators and Prometheus. No key is asked for: nothing here names a question."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import structlog
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from sqlalchemy import text
+
+from encoders import EncoderError
+from gateway.errors import StoreUnavailable
+from gateway.routes.services import ServicesDep
+from storage.sql import DatabaseUnavailable
+from storage.vectors import IndexUnavailable
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["health"])
+
+State = Literal["ok", "failing"]
+
+
+@router.get("/livez")
+async def livez() -> dict[str, str]:
+    """The process answers."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz")
+async def readyz(services: ServicesDep) -> JSONResponse:
+    """The stores and the model answer."""
+    parts: dict[str, State] = {}
+    for name, check in (
+        ("database", _database), ("index", _index), ("encoder", _encoder)
+    ):  # fmt: skip
+        try:
+            await check(services)
+            parts[name] = "ok"
+        except (DatabaseUnavailable, IndexUnavailable, EncoderError) as exc:
+            structlog.get_logger("sekisho").warning("not ready", part=name, error=str(exc))
+            parts[name] = "failing"
+    ready = all(state == "ok" for state in parts.values())
+    return JSONResponse({"status": "ok" if ready else "failing", **parts}, 200 if ready else 503)
+
+
+@router.get("/metrics")
+async def metrics(services: ServicesDep) -> Response:
+    """Prometheus text format."""
+    gauge = services.telemetry.metrics.open_tickets
+    try:
+        gauge.set(await services.tickets.count_open())
+    except StoreUnavailable:
+        gauge.set(float("nan"))  # not known is not none
+    return Response(generate_latest(services.telemetry.metrics.registry), media_type=CONTENT_TYPE_LATEST)
+
+
+async def _database(services: ServicesDep) -> None:
+    async with services.database.connect() as connection:
+        await connection.execute(text("SELECT 1"))
+
+
+async def _index(services: ServicesDep) -> None:
+    await services.index.nearest(services.probe.vector, where={"tenant": "-"}, limit=1)
+
+
+async def _encoder(services: ServicesDep) -> None:
+    await services.encoder.encode([services.probe.text])

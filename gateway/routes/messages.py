@@ -1,0 +1,87 @@
+"""Messages as clients send them, to the turns of a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from gateway.domain import Conversation, Turn
+from gateway.errors import InvalidRequest
+from gateway.settings import ServerSettings
+
+__all__ = ["Message", "conversation"]
+
+Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
+
+
+class ContentPart(BaseModel):
+    """A part of a message; only text can be judged."""
+
+    type: str
+    text: str | None = None
+
+
+class Message(BaseModel):
+    """One message of OpenAI's chat contract."""
+
+    role: Role
+    content: str | list[ContentPart] | None = None
+
+
+def conversation(
+    messages: Sequence[Message],
+    *,
+    tenant: str,
+    request_id: str,
+    limits: ServerSettings,
+    asker: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Conversation:
+    """The conversation that these messages are.
+
+    Raises:
+        InvalidRequest: naming the message that can't be used.
+    """
+    if len(messages) > limits.max_messages:
+        raise InvalidRequest(
+            f"{len(messages)} messages are too many, at most {limits.max_messages} are read", param="messages"
+        )
+    turns = tuple(_turn(message, place) for place, message in enumerate(messages))
+    last = len(turns) - 1
+    if not turns or turns[-1].role != "user":
+        raise InvalidRequest("the last message must be the asker's (role: user)", param=f"messages[{max(last, 0)}].role")
+    if not turns[-1].text.strip():
+        raise InvalidRequest("the question is empty", param=f"messages[{last}].content")
+    if len(turns[-1].text) > limits.max_question_chars:
+        raise InvalidRequest(
+            f"the question has {len(turns[-1].text)} characters, at most {limits.max_question_chars} are read",
+            param=f"messages[{last}].content",
+        )
+    return Conversation(
+        turns=turns, tenant=tenant, request_id=request_id, asker=asker, options=options or {}
+    )
+
+
+def _turn(message: Message, place: int) -> Turn:
+    match message.role:
+        case "tool" | "function":
+            raise InvalidRequest("tool results are not supported", param=f"messages[{place}].role")
+        case "developer":
+            return Turn("system", _text(message, place))
+        case role:
+            return Turn(role, _text(message, place))
+
+
+def _text(message: Message, place: int) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    parts = message.content or []
+    for number, part in enumerate(parts):
+        if part.type != "text" or part.text is None:
+            raise InvalidRequest(
+                f"only parts of type text can be checked, not {part.type}",
+                param=f"messages[{place}].content[{number}]",
+            )
+    return "\n".join(part.text or "" for part in parts)

@@ -1,0 +1,275 @@
+"""Every setting, with its default, its unit and its bounds. Reading the file: `gateway.configuration`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    HttpUrl,
+    PrivateAttr,
+    SecretStr,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+__all__ = [
+    "AuthSettings",
+    "CacheSettings",
+    "EncoderSettings",
+    "ExampleSettings",
+    "FaithfulnessSettings",
+    "GateSettings",
+    "KeySettings",
+    "LlmSettings",
+    "LoggingSettings",
+    "PolicySettings",
+    "ServerSettings",
+    "Settings",
+    "StorageSettings",
+    "TopicSettings",
+    "UnderstandingSettings",
+    "UpstreamSettings",
+]
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str | Path) else value
+
+
+def _without_slash(url: HttpUrl) -> str:
+    return str(url).rstrip("/")
+
+
+Paths = Annotated[list[Path], BeforeValidator(_as_list)]  # one path or several, relative to the file
+Url = Annotated[str, BeforeValidator(lambda value: _without_slash(HttpUrl(value)))]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+Text = Annotated[str, AfterValidator(str.strip), Field(min_length=1)]
+Replies = dict[Annotated[str, Field(pattern="^(en|ja|zh)$")], Text]
+
+
+class Section(BaseModel):
+    """A part of the file: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ExampleSettings(Section):
+    """What a class of questions looks like."""
+
+    description: str = ""
+    examples: list[Text] = []
+    examples_file: Paths = []  # .txt (a line each), .csv or .jsonl with "text"
+
+
+class MustSettings(ExampleSettings):
+    """Questions that are ours."""
+
+    documents: Paths = []  # folders or files: Markdown, text, HTML, .jsonl with "title" and "text"
+
+
+class MaySettings(ExampleSettings):
+    """Harmless questions that are not ours."""
+
+    reply: Replies = {}
+
+
+class TopicSettings(ExampleSettings):
+    """A forbidden topic."""
+
+    name: Name
+    reply: Replies = {}
+
+
+class MustNotSettings(ExampleSettings):
+    """Questions that must not be answered."""
+
+    reply: Replies = {}
+    topics: list[TopicSettings] = []
+
+
+class PolicySettings(Section):
+    """Which questions to answer."""
+
+    must: MustSettings = MustSettings()
+    may: MaySettings = MaySettings()
+    must_not: MustNotSettings = MustNotSettings()
+
+
+class GateSettings(Section):
+    """How strictly the policy is applied."""
+
+    enabled: bool = True
+    max_false_refusal: float = Field(0.02, gt=0, lt=0.5)  # share of must-questions
+
+
+class CacheSettings(Section):
+    """Serving verified answers."""
+
+    enabled: bool = True
+    target_error: float = Field(0.01, gt=0, lt=0.5)  # wrong answers per request
+
+
+class LlmSettings(Section):
+    """Any OpenAI-compatible model."""
+
+    base_url: Url
+    model: str
+    api_key: SecretStr | None = None
+    timeout_s: float = Field(20.0, gt=0)
+
+
+class UpstreamSettings(Section):
+    """The production chatbot, or our own documents where there is none."""
+
+    kind: Literal["openai", "knowledge"] = "knowledge"
+    base_url: Url | None = None
+    model: str | None = None
+    api_key: SecretStr | None = None
+    contexts: str | None = None  # a preset's name, or a JMESPath into the reply
+    connect_timeout_s: float = Field(3.0, gt=0)
+    timeout_s: float = Field(60.0, gt=0)
+    max_retries: int = Field(2, ge=0, le=10)
+    breaker_failures: int = Field(5, ge=1)  # failures in a row that open the circuit
+    breaker_reset_s: float = Field(30.0, gt=0)
+    writer: LlmSettings | None = None  # kind: knowledge; without it, answers are quoted
+
+    @model_validator(mode="after")
+    def _openai_needs_an_address(self) -> Self:
+        if self.kind == "openai" and not (self.base_url and self.model):
+            raise ValueError("kind: openai needs base_url and model")
+        return self
+
+
+class FaithfulnessSettings(Section):
+    """Checking RAG's answers before anybody reads them."""
+
+    judge: Literal["local", "off"] = "local"
+    on_unchecked: Literal["escalate", "withhold", "deliver"] = "escalate"
+    streaming: Literal["buffer"] = "buffer"
+    timeout_s: float = Field(10.0, gt=0)
+
+
+class UnderstandingSettings(Section):
+    """Messages to questions."""
+
+    max_questions: int = Field(8, ge=1, le=50)  # in one message
+    default_language: Literal["en", "ja", "zh"] = "ja"  # where the script does not tell
+    llm: LlmSettings | None = None  # rewrites questions that depend on earlier turns
+
+
+class EncoderSettings(Section):
+    """The embedding model."""
+
+    kind: Literal["onnx", "sentence-transformers", "openai"] = "onnx"
+    model: str | None = None  # a folder (onnx), a model's name or folder, a model of the endpoint
+    base_url: Url | None = None
+    api_key: SecretStr | None = None
+    threads: int = Field(1, ge=1, le=64)
+
+    @model_validator(mode="after")
+    def _others_need_a_model(self) -> Self:
+        if self.kind != "onnx" and not self.model:
+            raise ValueError(f"kind: {self.kind} needs model")
+        if self.kind == "openai" and not self.base_url:
+            raise ValueError("kind: openai needs base_url")
+        return self
+
+
+class StorageSettings(Section):
+    """Where truth and vectors live."""
+
+    folder: Path = Path(".sekisho")  # SQLite and the embedded index
+    url: SecretStr | None = None  # postgresql://… ; SQLite inside `folder` without it
+    qdrant_url: Url | None = None  # a Qdrant server; the embedded index without it
+    qdrant_api_key: SecretStr | None = None
+
+
+class KeySettings(Section):
+    """A key that exists from the start."""
+
+    key: SecretStr = Field(min_length=16)
+    role: Literal["client", "reviewer", "admin"]
+    tenant: Name = "default"
+
+
+class AuthSettings(Section):
+    """Who may ask."""
+
+    required: bool = True  # False: everybody who can reach the port asks as tenant "default"
+    keys: list[KeySettings] = []
+
+
+class ServerSettings(Section):
+    """The HTTP side."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(8080, ge=0, le=65535)
+    max_body_bytes: int = Field(262_144, ge=1024)
+    max_messages: int = Field(200, ge=1)
+    max_question_chars: int = Field(8_000, ge=100)
+    keep_alive_s: float = Field(5.0, gt=0)  # a silent stream gets a comment this often
+    refusal_status: Literal[200, 400] = 200  # 400 breaks chat front ends, some clients want it
+
+
+class LoggingSettings(Section):
+    """What is written down about requests."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["json", "console"] = "json"
+    texts: bool = False  # True: questions are kept in logs and outcomes as text, not only as hashes
+
+
+class Settings(BaseSettings):
+    """The whole configuration. The environment (`SEKISHO_SECTION__KEY`) wins over the file."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SEKISHO_", env_nested_delimiter="__", extra="forbid", frozen=True, env_ignore_empty=True
+    )
+
+    policy: PolicySettings = PolicySettings()
+    gate: GateSettings = GateSettings()
+    cache: CacheSettings = CacheSettings()
+    upstream: UpstreamSettings = UpstreamSettings()
+    faithfulness: FaithfulnessSettings = FaithfulnessSettings()
+    understanding: UnderstandingSettings = UnderstandingSettings()
+    encoder: EncoderSettings = EncoderSettings()
+    storage: StorageSettings = StorageSettings()
+    auth: AuthSettings = AuthSettings()
+    server: ServerSettings = ServerSettings()
+    logging: LoggingSettings = LoggingSettings()
+
+    _base: Path = PrivateAttr(default_factory=Path.cwd)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment before the file."""
+        return env_settings, init_settings
+
+    def path(self, relative: Path) -> Path:
+        """A path of the file, seen from the file's folder."""
+        return self._base / relative
+
+    @property
+    def database_url(self) -> str:
+        """SQLAlchemy's URL of the truth."""
+        if self.storage.url:
+            return self.storage.url.get_secret_value()
+        return f"sqlite+aiosqlite:///{self.path(self.storage.folder) / 'sekisho.db'}"
+
+    @property
+    def index_folder(self) -> Path:
+        """The folder of the embedded index."""
+        return self.path(self.storage.folder) / "index"

@@ -1,0 +1,67 @@
+"""What each stage of the way has to do. The pipeline knows these verbs and nothing else of a stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from cache.matching import Match
+from classifiers.faithfulness import FaithfulnessVerdict
+from classifiers.gate import GateVerdict
+from encoders import Encoded
+from gateway.domain import Conversation, Draft, NothingRelevant, Outcome, Question, Step, Understood
+
+__all__ = ["Cache", "Gate", "Judge", "Rag", "Reviewers", "Understanding", "Watch"]
+
+
+class Understanding(Protocol):
+    """Takes the questions out of a message."""
+
+    async def understand(self, conversation: Conversation, /) -> Understood: ...
+
+
+class Gate(Protocol):
+    """Says whether a question is ours. Raises `ClassifierError` when it can't."""
+
+    async def judge(self, question: Encoded, /, *, tenant: str) -> GateVerdict: ...
+
+
+class Cache(Protocol):
+    """Finds a verified answer. A dead index is a `Miss`, never an error."""
+
+    async def find(self, question: Encoded, /, *, tenant: str, language: str) -> Match: ...
+
+
+class Rag(Protocol):
+    """Writes a draft from passages. Raises `UpstreamUnavailable` when it can't."""
+
+    async def ask(self, question: Question, encoded: Encoded, /) -> Draft | NothingRelevant: ...
+
+
+class Judge(Protocol):
+    """Says whether the contexts support an answer. Raises `ClassifierError` when it can't."""
+
+    async def judge(
+        self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
+    ) -> FaithfulnessVerdict: ...
+
+
+class Reviewers(Protocol):
+    """Keeps a question for a person. Raises `TicketNotStored`, and then nothing was kept."""
+
+    async def open(
+        self,
+        question: Question,
+        *,
+        outcome: Literal["withheld", "escalated"],
+        reason: str,
+        steps: tuple[Step, ...],
+    ) -> str: ...
+
+
+class Watch(Protocol):
+    """Is told what happened. Never raises, never waits."""
+
+    def outcome(self, outcome: Outcome, /, *, ms: float) -> None: ...
+
+    def failure(self, question: Question, exc: Exception, /) -> None: ...

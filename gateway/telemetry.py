@@ -1,0 +1,133 @@
+"""What the operator sees: metrics, logs and the record of outcomes. Names, scores and hashes; texts by setting."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from hashlib import sha256
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from cache.matching import Hit, Match, Miss, NearMiss
+from classifiers.faithfulness import Checked, Unchecked
+from classifiers.gate import GateVerdict
+from gateway.domain import Draft, NothingRelevant, Outcome, Question
+from gateway.outcomes import OutcomeLog, OutcomeRow
+from gateway.settings import LoggingSettings
+
+__all__ = ["Metrics", "Telemetry", "configure_logging"]
+
+_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_SHARES = tuple(step / 20 for step in range(21))
+
+
+class Metrics:
+    """Every metric of the process, named once. Shares are 0..1, times are seconds."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        def counter(name: str, what: str, *labels: str) -> Counter:
+            return Counter(f"sekisho_{name}", what, labels, registry=registry)
+
+        def histogram(name: str, what: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+            return Histogram(f"sekisho_{name}", what, labels, registry=registry, buckets=buckets)
+
+        self.registry = registry
+        self.outcomes = counter("outcomes_total", "Questions by outcome.", "outcome", "reason", "language")
+        self.lookups = counter("cache_lookups_total", "Cache: exact, vector, near_miss, miss, failed.", "result")
+        self.gate = counter("gate_verdicts_total", "Gate: must, may, must_not, unsure.", "label")
+        self.unchecked = counter("unchecked_total", "Drafts whose faithfulness was not checked.", "reason")
+        self.failures = counter("stage_failures_total", "Questions escalated as a stage broke.", "error")
+        self.errors = counter("http_errors_total", "Requests answered with an error.", "code")
+        self.lost_outcomes = counter("outcomes_not_recorded_total", "Outcomes that could not be written to SQL.")
+        self.faithfulness = histogram("faithfulness", "F of checked drafts.", _SHARES)
+        self.stage = histogram("stage_seconds", "Time in a stage.", _SECONDS, "stage")
+        self.question = histogram("question_seconds", "Time for a question.", _SECONDS, "outcome")
+        self.open_tickets = Gauge("sekisho_open_tickets", "Tickets waiting for a person.", registry=registry)
+
+
+class Telemetry:
+    """Is told every outcome. Counting never fails a question: nothing here waits or raises for it."""
+
+    def __init__(self, metrics: Metrics, outcomes: OutcomeLog, *, texts: bool) -> None:
+        self.metrics = metrics
+        self._outcomes = outcomes
+        self._texts = texts
+        self._log = structlog.get_logger("sekisho")
+
+    def outcome(self, outcome: Outcome, /, *, ms: float) -> None:
+        """Count, log and record one outcome."""
+        row = self._row(outcome, ms)
+        self.metrics.outcomes.labels(outcome.name, outcome.reason, row.language).inc()
+        self.metrics.question.labels(outcome.name).observe(ms / 1000)
+        for step in outcome.steps:
+            self.metrics.stage.labels(step.stage).observe(step.ms / 1000)
+            self._found(step.found)
+        self._outcomes.add(row)
+        if self._log.isEnabledFor(logging.INFO):
+            self._log.info("outcome", **row.for_the_log())
+
+    def failure(self, question: Question, exc: Exception, /) -> None:
+        """A stage broke. The message of an exception may hold texts, so it is kept at debug level."""
+        self.metrics.failures.labels(type(exc).__name__).inc()
+        self._log.error("stage failed", error=type(exc).__name__, request_id=question.conversation.request_id)
+        self._log.debug("stage failed", exc_info=exc)
+
+    def _found(self, found: GateVerdict | Match | Draft | NothingRelevant | Checked | Unchecked) -> None:
+        match found:
+            case GateVerdict(label=label):
+                self.metrics.gate.labels(label).inc()
+            case Hit(tier=tier):
+                self.metrics.lookups.labels(tier).inc()
+            case NearMiss():
+                self.metrics.lookups.labels("near_miss").inc()
+            case Miss(lookup_failed=failed):
+                self.metrics.lookups.labels("failed" if failed else "miss").inc()
+            case Checked(faithfulness=share):
+                self.metrics.faithfulness.observe(share)
+            case Unchecked(reason=reason):
+                self.metrics.unchecked.labels(reason).inc()
+            case Draft() | NothingRelevant():
+                pass
+
+    def _row(self, outcome: Outcome, ms: float) -> OutcomeRow:
+        question = outcome.question
+        verdict = getattr(outcome, "verdict", None)
+        findings = [step.found for step in outcome.steps]
+        return OutcomeRow(
+            tenant=question.tenant,
+            request_id=question.conversation.request_id,
+            question_hash=sha256(question.text.encode()).hexdigest(),
+            question=question.text if self._texts else None,
+            language=question.language,
+            outcome=outcome.name,
+            reason=outcome.reason,
+            tier=next((found.tier for found in findings if isinstance(found, Hit)), None),
+            entry_id=getattr(outcome, "entry", None),
+            ticket_id=getattr(outcome, "ticket", None),
+            faithfulness=verdict.faithfulness if isinstance(verdict, Checked) else None,
+            unchecked=isinstance(verdict, Unchecked),
+            gate_score=next((found.score for found in findings if isinstance(found, GateVerdict)), None),
+            stage_ms={step.stage: round(step.ms, 3) for step in outcome.steps},
+            ms=round(ms, 3),
+        )
+
+
+def configure_logging(settings: LoggingSettings) -> None:
+    """One line per event on standard error, JSON or for people."""
+    renderer: structlog.typing.Processor = (
+        structlog.processors.JSONRenderer(ensure_ascii=False)
+        if settings.format == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(settings.level),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=False,
+    )
