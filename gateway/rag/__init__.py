@@ -1,0 +1,1 @@
+"""Where drafts come from: the production chatbot, or our own documents."""

@@ -1,0 +1,253 @@
+"""The door to an OpenAI-compatible model: one question out, one reply in, or `UpstreamUnavailable`.
+
+The official client keeps the connections, retries with jitter and honours `Retry-After`. Its typed
+methods are left alone: building and checking their models costs three times the call itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import aiohttp
+import httpx2
+from circuitbreaker import CircuitBreaker
+from openai import APIStatusError, AsyncOpenAI, DefaultAioHttpClient, OpenAIError
+
+from gateway.domain import Turn
+from gateway.errors import UpstreamUnavailable
+from gateway.settings import LlmSettings
+
+__all__ = ["ChatModel", "Completion", "Wire"]
+
+Wire = Literal["chat", "responses"]  # /chat/completions or /responses
+
+# What an asker may not change: the words, the model, and how the reply comes.
+_OURS = frozenset({"messages", "input", "model", "stream", "stream_options", "n"})
+_NEEDS_A_PERSON_AT_THE_OTHER_END = frozenset({"tools", "tool_choice", "functions", "function_call"})
+_RESPONSES_TAKES = frozenset({"temperature", "top_p", "user", "metadata", "reasoning", "service_tier"})
+_CONNECTIONS = 1000
+_IDLE_S = 30.0  # shorter than the keep-alive of common servers would be safe, longer saves handshakes
+_SPEAKS_OF_THE_REQUEST = frozenset({400, 413, 422})  # an asker can cause these: they don't open the circuit
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What the model answered, and the whole reply for whoever looks for contexts in it."""
+
+    text: str
+    model: str
+    reply: Mapping[str, Any]
+
+
+class ChatModel:
+    """An OpenAI-compatible model at a base URL, with time limits, retries and a circuit breaker."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        model: str,
+        api_key: str | None = None,
+        wire: Wire = "chat",
+        connect_timeout_s: float = 3.0,
+        timeout_s: float = 60.0,
+        max_retries: int = 2,
+        breaker_failures: int = 5,
+        breaker_reset_s: float = 30.0,
+        extra_body: Mapping[str, Any] | None = None,
+        name: str = "the chatbot",
+    ) -> None:
+        self.model = model
+        self._name = name
+        self._wire: Wire = wire
+        self._path = "/chat/completions" if wire == "chat" else "/responses"
+        self._timeout_s = timeout_s
+        self._extra_body = dict(extra_body or {})
+        limits = httpx2.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_IDLE_S)
+        timeout = httpx2.Timeout(timeout_s, connect=connect_timeout_s)
+        self._client = AsyncOpenAI(
+            base_url=base_url,
+            api_key=api_key or "none",  # the client insists on one; servers without keys don't look
+            max_retries=max_retries,
+            timeout=timeout,
+            http_client=DefaultAioHttpClient(limits=limits, timeout=timeout),
+        )
+        self._breaker = CircuitBreaker(
+            failure_threshold=breaker_failures,
+            recovery_timeout=breaker_reset_s,
+            expected_exception=UpstreamUnavailable,
+            name=name,
+        )
+
+    @classmethod
+    def of(cls, settings: LlmSettings, *, name: str = "the language model") -> Self:
+        """The model that a section of the configuration describes."""
+        return cls(
+            base_url=settings.base_url,
+            model=settings.model,
+            api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+            timeout_s=settings.timeout_s,
+            name=name,
+        )
+
+    async def complete(self, turns: Sequence[Turn], options: Mapping[str, Any] | None = None) -> Completion:
+        """The model's answer to a conversation.
+
+        Raises:
+            UpstreamUnavailable: no answer, or nothing that can be read as one.
+        """
+        if self._breaker.opened:
+            raise self._unavailable(
+                f"failed {self._breaker.failure_count} times in a row and is left alone "
+                f"for {max(self._breaker.open_remaining, 1)} s"
+            )
+        reply = await self._asked(self._body(turns, options or {}))
+        text = _chat_text(reply) if self._wire == "chat" else _responses_text(reply)
+        if isinstance(text, _NoText):
+            raise self._unavailable(text.why)
+        named = reply.get("model")
+        return Completion(text, named if isinstance(named, str) and named else self.model, reply)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    def _body(self, turns: Sequence[Turn], options: Mapping[str, Any]) -> dict[str, Any]:
+        messages = [{"role": turn.role, "content": turn.text} for turn in turns]
+        passed = {
+            key: value
+            for key, value in options.items()
+            if key not in _OURS and key not in _NEEDS_A_PERSON_AT_THE_OTHER_END
+        }
+        if self._wire == "chat":
+            return {**passed, **self._extra_body, "model": self.model, "messages": messages}
+        longest = passed.get("max_completion_tokens", passed.get("max_tokens"))
+        passed = {key: value for key, value in passed.items() if key in _RESPONSES_TAKES}
+        if longest is not None:
+            passed["max_output_tokens"] = longest
+        include = {"include": ["file_search_call.results"]}
+        return {**passed, **include, **self._extra_body, "model": self.model, "input": messages}
+
+    async def _asked(self, body: dict[str, Any]) -> Mapping[str, Any]:
+        """The reply, with the circuit told how it went.
+
+        The circuit hears of it only after the wait is over: an asker who leaves while we wait says
+        nothing about the chatbot.
+        """
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                response = await self._client.post(self._path, cast_to=httpx2.Response, body=body)
+            reply = _object(response.content)
+        except APIStatusError as exc:
+            failure = self._unavailable(f"answered {exc.status_code}{_meaning(exc.status_code)}")
+            if exc.status_code in _SPEAKS_OF_THE_REQUEST:
+                raise failure from None  # the client's error repeats the reply, which may repeat a key
+            with self._breaker:
+                raise failure from None
+        except (TimeoutError, OpenAIError, aiohttp.ClientError, httpx2.HTTPError) as exc:
+            with self._breaker:
+                raise self._unavailable(_silence(exc, self._timeout_s)) from exc
+        except ValueError as exc:
+            with self._breaker:
+                raise self._unavailable(f"answered what is not JSON ({exc})") from None
+        with self._breaker:
+            return reply
+
+    def _unavailable(self, what: str) -> UpstreamUnavailable:
+        return UpstreamUnavailable(f"{self._name} {what}")
+
+
+@dataclass(frozen=True, slots=True)
+class _NoText:
+    why: str
+
+
+def _chat_text(reply: Mapping[str, Any]) -> str | _NoText:
+    choices = reply.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+        return _NoText("answered without choices")
+    message = choices[0].get("message")
+    if not isinstance(message, Mapping):
+        return _NoText("answered without a message")
+    if choices[0].get("finish_reason") == "content_filter":
+        return _NoText("withheld its own answer (finish_reason content_filter)")
+    if message.get("tool_calls") or message.get("function_call"):
+        return _NoText("asked for a tool call, which nobody here can make")
+    text = _joined(message.get("content"), part="text")
+    if not text and message.get("refusal"):
+        return _NoText("refused to answer")
+    return text or _NoText("answered without text")
+
+
+def _responses_text(reply: Mapping[str, Any]) -> str | _NoText:
+    output = reply.get("output")
+    if not isinstance(output, list):
+        return _NoText("answered without output")
+    items = [item for item in output if isinstance(item, Mapping)]
+    if any(item.get("type") == "function_call" for item in items):
+        return _NoText("asked for a tool call, which nobody here can make")
+    details = reply.get("incomplete_details")
+    if isinstance(details, Mapping) and details.get("reason") == "content_filter":
+        return _NoText("withheld its own answer (content_filter)")
+    texts = [
+        _joined(item.get("content"), part="output_text") for item in items if item.get("type") == "message"
+    ]
+    return "\n\n".join(filter(None, texts)) or _NoText("answered without text")
+
+
+def _joined(content: Any, *, part: str) -> str:
+    """A text, or the texts of its parts."""
+    if isinstance(content, str):
+        return content.strip()
+    if not isinstance(content, list):
+        return ""
+    texts = [item.get("text") for item in content if isinstance(item, Mapping) and item.get("type") == part]
+    return "".join(text for text in texts if isinstance(text, str)).strip()
+
+
+def _object(content: bytes) -> Mapping[str, Any]:
+    """The JSON object of a body; ValueError says what it was instead."""
+    if not content.strip():
+        raise ValueError("an empty body")
+    try:
+        reply = json.loads(content)
+    except UnicodeDecodeError:
+        raise ValueError("not UTF-8") from None
+    except json.JSONDecodeError as exc:
+        raise ValueError(f"{exc.msg} at character {exc.pos} of {len(exc.doc)}") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(reply, dict):
+        raise ValueError(f"a JSON {type(reply).__name__}, not an object")
+    return reply
+
+
+def _meaning(status: int) -> str:
+    match status:
+        case 401 | 403:
+            return " (the key was not accepted)"
+        case 404:
+            return " (no such model or path)"
+        case 429:
+            return " (too many requests)"
+        case _:
+            return ""
+
+
+def _silence(exc: BaseException, limit_s: float) -> str:
+    """Too late, or not there at all: the client calls both a timeout."""
+    cause = _bottom(exc)
+    if isinstance(cause, TimeoutError) and not isinstance(cause, aiohttp.ConnectionTimeoutError):
+        return f"did not answer within {limit_s:g} s"
+    return f"could not be reached ({type(cause).__name__})"
+
+
+def _bottom(exc: BaseException) -> BaseException:
+    """What went wrong first. Only its name is told, as messages can hold addresses and keys."""
+    while isinstance(exc.__cause__, Exception):  # asyncio's own timeout is caused by a cancellation
+        exc = exc.__cause__
+    return exc

@@ -1,0 +1,61 @@
+"""The production chatbot: our question in, its answer and its contexts out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from encoders import Encoded
+from gateway.domain import Draft, NothingRelevant, Question, Turn
+from gateway.errors import ConfigurationError
+from gateway.rag.completions import ChatModel
+from gateway.rag.contexts import ReadContexts, read_contexts
+from gateway.settings import UpstreamSettings
+
+__all__ = ["UpstreamRag"]
+
+
+class UpstreamRag:
+    """Asks the production chatbot. A draft without contexts is a draft that cannot be checked."""
+
+    def __init__(self, model: ChatModel, contexts: ReadContexts) -> None:
+        self._model = model
+        self._contexts = contexts
+
+    @classmethod
+    def of(cls, settings: UpstreamSettings, *, extra_body: Mapping[str, Any] | None = None) -> Self:
+        """The chatbot that the configuration describes.
+
+        Raises:
+            ConfigurationError: `upstream` says no address or no model, or its `contexts` can't be read.
+        """
+        if not settings.base_url or not settings.model:
+            raise ConfigurationError("upstream: kind: openai needs base_url and model")
+        model = ChatModel(
+            base_url=settings.base_url,
+            model=settings.model,
+            api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+            wire="responses" if settings.contexts == "openai-responses" else "chat",
+            connect_timeout_s=settings.connect_timeout_s,
+            timeout_s=settings.timeout_s,
+            max_retries=settings.max_retries,
+            breaker_failures=settings.breaker_failures,
+            breaker_reset_s=settings.breaker_reset_s,
+            extra_body=extra_body,
+        )
+        return cls(model, read_contexts(settings.contexts))
+
+    async def ask(self, question: Question, encoded: Encoded, /) -> Draft | NothingRelevant:
+        """What the chatbot answers to this one question, in its conversation.
+
+        Raises:
+            UpstreamUnavailable: it did not answer, or not in a form that can be read.
+        """
+        conversation = question.conversation
+        turns = (*conversation.turns[:-1], Turn("user", question.text))
+        completion = await self._model.complete(turns, conversation.options)
+        return Draft(text=completion.text, contexts=self._contexts(completion.reply), model=completion.model)
+
+    async def close(self) -> None:
+        """Close the connections to the chatbot."""
+        await self._model.close()

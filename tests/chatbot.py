@@ -1,0 +1,368 @@
+"""A small OpenAI-compatible server that plays the production chatbot (or a language model) in tests.
+
+It is not a model: it says what the test told it to say, or fails in the way the test told it to fail.
+
+    with Chatbot() as bot:
+        bot.says("We open at nine.", contexts=["Opening hours: 9 to 17."])  # from now on, to everybody
+        bot.next(Fails(500), Says("Second try."))                           # only to the next two requests
+        bot.when("refund", Says("Within 14 days."))                         # when the last message says so
+        ...  # ask bot.base_url
+        assert bot.asked[-1].question == "When do you open?"
+
+It runs on a free port of the loopback interface in its own thread, so tests with and without an event
+loop, and other processes, can ask it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from starlette.responses import JSONResponse, StreamingResponse
+
+__all__ = [
+    "Asked",
+    "CallsTool",
+    "Chatbot",
+    "Context",
+    "Fails",
+    "Half",
+    "HangsUp",
+    "Place",
+    "Raw",
+    "Reply",
+    "Says",
+    "Silent",
+]
+
+Place = Literal[
+    "azure-on-your-data", "dify", "langserve", "llama-index", "openai-responses", "contexts", "nowhere"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """A passage as chatbots give it."""
+
+    text: str
+    title: str = "Handbook"
+    source: str = "handbook.md"
+    score: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """An answer, with its contexts in the place where that chatbot puts them."""
+
+    text: str | None
+    contexts: Sequence[str | Context] = ()
+    place: Place = "azure-on-your-data"
+    delay_s: float = 0.0
+    finish_reason: str = "stop"
+    model: str = "chatbot-1"
+    extra: Mapping[str, Any] = field(default_factory=dict)  # merged into the top level of the reply
+
+
+@dataclass(frozen=True, slots=True)
+class CallsTool:
+    """Asks for a tool call instead of answering."""
+
+    name: str = "search_orders"
+
+
+@dataclass(frozen=True, slots=True)
+class Fails:
+    """An error status in OpenAI's envelope. `retry_after_ms` keeps retries short in tests."""
+
+    status: int = 500
+    message: str = "the chatbot is broken"
+    retry_after_ms: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """These very bytes with status 200: garbage, HTML, an empty body."""
+
+    body: bytes
+    content_type: str = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """The first half of an answer (or of a stream), then the connection is cut."""
+
+    text: str = "We open at nine in the morning and close at five in the afternoon."
+
+
+@dataclass(frozen=True, slots=True)
+class HangsUp:
+    """Cuts the connection without a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """Takes the request and says nothing for so long."""
+
+    for_s: float = 60.0
+
+
+Reply = Says | CallsTool | Fails | Raw | Half | HangsUp | Silent
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as it came."""
+
+    path: str
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        return list(self.body.get("messages") or self.body.get("input") or [])
+
+    @property
+    def question(self) -> str:
+        return str(self.messages[-1]["content"]) if self.messages else ""
+
+
+class Chatbot:
+    """The server. Every change of script counts from the next request on."""
+
+    def __init__(self, default: Reply | None = None) -> None:
+        self.asked: list[Asked] = []
+        self._default: Reply = default or Says("I am a chatbot of the tests.")
+        self._next: deque[Reply] = deque()
+        self._when: list[tuple[str, Reply]] = []
+        self._socket = socket.socket()
+        self._server: uvicorn.Server | None = None
+        self._thread: threading.Thread | None = None
+        self.port = 0
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def says(self, text: str, contexts: Sequence[str | Context] = (), **how: Any) -> None:
+        """What everybody hears from now on."""
+        self._default = Says(text, contexts, **how)
+
+    def always(self, reply: Reply) -> None:
+        """What everybody gets from now on."""
+        self._default = reply
+
+    def next(self, *replies: Reply) -> None:
+        """What the next requests get, one each, before anything else."""
+        self._next.extend(replies)
+
+    def when(self, words: str, reply: Reply) -> None:
+        """What a request gets whose last message contains these words."""
+        self._when.append((words, reply))
+
+    def reset(self) -> None:
+        """Forget the script and what was asked; a test may share the server with others."""
+        self.asked.clear()
+        self._next.clear()
+        self._when.clear()
+        self._default = Says("I am a chatbot of the tests.")
+
+    def __enter__(self) -> Self:
+        if not self.port:
+            self._socket.bind(("127.0.0.1", 0))
+            self.port = self._socket.getsockname()[1]
+        config = uvicorn.Config(self._app(), log_config=None, lifespan="off", timeout_graceful_shutdown=1)
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # its failures here are played
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True
+        )
+        self._thread.start()
+        while not self._server.started:
+            if not self._thread.is_alive():
+                raise RuntimeError("the chatbot of the tests did not start")
+            self._thread.join(0.005)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._server is not None
+        assert self._thread is not None
+        self._server.should_exit = True
+        self._thread.join(10)
+        self._socket.close()
+
+    def _app(self) -> FastAPI:
+        app = FastAPI()
+        app.add_api_route("/v1/models", self._models, methods=["GET"])
+        for path in ("/v1/chat/completions", "/v1/responses"):
+            app.add_api_route(path, self._answer, methods=["POST"], response_model=None)
+        return app
+
+    async def _models(self) -> dict[str, Any]:
+        return {"object": "list", "data": [{"id": "chatbot-1", "object": "model", "owned_by": "tests"}]}
+
+    async def _answer(self, request: Request) -> Response:
+        asked = Asked(request.url.path, await request.json(), dict(request.headers))
+        self.asked.append(asked)
+        return await self._play(self._reply_to(asked), asked, request)
+
+    def _reply_to(self, asked: Asked) -> Reply:
+        if self._next:
+            return self._next.popleft()
+        return next((reply for words, reply in self._when if words in asked.question), self._default)
+
+    async def _play(self, reply: Reply, asked: Asked, request: Request) -> Response:
+        stream = bool(asked.body.get("stream"))
+        match reply:
+            case Says():
+                await asyncio.sleep(reply.delay_s)
+                if stream:
+                    return StreamingResponse(_events(reply), media_type="text/event-stream")
+                body = _responses(reply) if asked.path.endswith("/responses") else _completion(reply)
+                return JSONResponse(body)
+            case CallsTool():
+                return JSONResponse(_tool_call(reply, responses=asked.path.endswith("/responses")))
+            case Fails():
+                error = {"message": reply.message, "type": "server_error", "param": None, "code": None}
+                headers = {"retry-after-ms": str(reply.retry_after_ms)}
+                return JSONResponse({"error": error}, status_code=reply.status, headers=headers)
+            case Raw():
+                return Response(reply.body, media_type=reply.content_type)
+            case Half():
+                return _half(reply, request, stream=stream)
+            case HangsUp():
+                _cut(request)
+                return Response()
+            case Silent():
+                await asyncio.sleep(reply.for_s)
+                return Response()
+
+
+def _context(context: str | Context) -> Context:
+    return context if isinstance(context, Context) else Context(text=context)
+
+
+def _completion(said: Says) -> dict[str, Any]:
+    """A chat completion with the contexts in their place."""
+    message: dict[str, Any] = {"role": "assistant", "content": said.text}
+    body: dict[str, Any] = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_750_000_000,
+        "model": said.model,
+        "choices": [{"index": 0, "message": message, "finish_reason": said.finish_reason}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20},
+    }
+    found = [_context(context) for context in said.contexts]
+    match said.place:
+        case "azure-on-your-data":
+            citations = [
+                {"content": c.text, "title": c.title, "url": c.source, "chunk_id": "0"} for c in found
+            ]
+            message["context"] = {"citations": citations, "intent": "[]"}
+        case "dify":
+            resources = [
+                {"content": c.text, "document_name": c.title, "document_id": c.source, "score": c.score}
+                for c in found
+            ]
+            body["metadata"] = {"retriever_resources": resources}
+        case "langserve":
+            documents = [
+                {"page_content": c.text, "metadata": {"title": c.title, "source": c.source, "score": c.score}}
+                for c in found
+            ]
+            body["output"] = {"answer": said.text, "context": documents}
+        case "llama-index":
+            body["source_nodes"] = [
+                {
+                    "node": {"text": c.text, "metadata": {"title": c.title, "file_name": c.source}},
+                    "score": c.score,
+                }
+                for c in found
+            ]
+        case "contexts":
+            body["contexts"] = [
+                {"text": c.text, "title": c.title, "source": c.source, "score": c.score} for c in found
+            ]
+        case "openai-responses" | "nowhere":
+            pass
+    return {**body, **said.extra}
+
+
+def _responses(said: Says) -> dict[str, Any]:
+    """A reply of the Responses API, with a file search before the message."""
+    results = [
+        {"text": c.text, "filename": c.source, "file_id": "file-1", "score": c.score, "attributes": {}}
+        for c in map(_context, said.contexts)
+    ]
+    search = {"type": "file_search_call", "id": "fs_1", "status": "completed", "results": results}
+    content: list[dict[str, Any]] = [{"type": "output_text", "text": said.text, "annotations": []}]
+    message = {"type": "message", "id": "msg_1", "role": "assistant", "content": content}
+    output = [search, message]
+    body: dict[str, Any] = {"id": "resp_1", "object": "response", "model": said.model, "output": output}
+    if said.finish_reason == "content_filter":
+        body["incomplete_details"] = {"reason": "content_filter"}
+    return {**body, **said.extra}
+
+
+def _tool_call(called: CallsTool, *, responses: bool) -> dict[str, Any]:
+    if responses:
+        call = {"type": "function_call", "name": called.name, "arguments": "{}", "call_id": "call_1"}
+        return {"id": "resp_1", "object": "response", "model": "chatbot-1", "output": [call]}
+    function = {"name": called.name, "arguments": "{}"}
+    body = _completion(Says(None, place="nowhere", finish_reason="tool_calls"))
+    body["choices"][0]["message"]["tool_calls"] = [{"id": "call_1", "type": "function", "function": function}]
+    return body
+
+
+async def _events(said: Says) -> AsyncIterator[bytes]:
+    """The same completion as a stream of chunks; contexts come in the first, as with Azure."""
+    whole = _completion(said)
+    message = whole["choices"][0].pop("message")
+    head = {**whole, "object": "chat.completion.chunk"}
+    words = (said.text or "").split(" ")
+    deltas = [
+        {**message, "content": ""},
+        *({"content": word if i == 0 else f" {word}"} for i, word in enumerate(words)),
+    ]
+    for delta in deltas:
+        yield _event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+    yield _event({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": said.finish_reason}]})
+    yield b"data: [DONE]\n\n"
+
+
+def _event(chunk: Mapping[str, Any]) -> bytes:
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+
+def _half(reply: Half, request: Request, *, stream: bool) -> Response:
+    async def first_half() -> AsyncIterator[bytes]:
+        if stream:
+            words = reply.text.split(" ")
+            async for event in _events(Says(" ".join(words[: len(words) // 2]))):
+                if b"[DONE]" not in event:
+                    yield event
+        else:
+            body = json.dumps(_completion(Says(reply.text))).encode()
+            yield body[: len(body) // 2]
+        await asyncio.sleep(0.01)  # what was written leaves before the line goes dead
+        _cut(request)
+
+    return StreamingResponse(first_half(), media_type="text/event-stream" if stream else "application/json")
+
+
+def _cut(request: Request) -> None:
+    """Close the connection under the server's feet; uvicorn keeps it on the object behind `receive`."""
+    receive: Any = request.receive
+    receive.__self__.transport.close()

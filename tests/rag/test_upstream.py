@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from pydantic import SecretStr
+
+from gateway.domain import Draft, Passage, Turn
+from gateway.errors import ConfigurationError, UpstreamUnavailable
+from gateway.rag.upstream import UpstreamRag
+from gateway.settings import UpstreamSettings
+from tests.chatbot import CallsTool, Chatbot, Context, Fails, Half, HangsUp, Place, Raw, Reply, Says, Silent
+from tests.rag.asking import encoded, question
+
+KEY = "sk-secret-0123456789"
+HOURS = "When do you open?"
+OPEN = "We open at nine."
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Chatbot]:
+    with Chatbot() as running:
+        yield running
+
+
+@pytest.fixture
+def bot(server: Chatbot) -> Chatbot:
+    server.reset()
+    return server
+
+
+def settings(bot: Chatbot, **changes: object) -> UpstreamSettings:
+    return UpstreamSettings.model_validate(
+        {
+            "kind": "openai",
+            "base_url": bot.base_url,
+            "model": "rag-1",
+            "api_key": SecretStr(KEY),
+            "contexts": "azure-on-your-data",
+            "timeout_s": 5.0,
+            "max_retries": 0,
+            **changes,
+        }
+    )
+
+
+@pytest.fixture
+async def rag(bot: Chatbot) -> AsyncIterator[UpstreamRag]:
+    asked = UpstreamRag.of(settings(bot))
+    yield asked
+    await asked.close()
+
+
+async def ask(rag: UpstreamRag, text: str = HOURS) -> Draft:
+    draft = await rag.ask(question(text), encoded(text))
+    assert isinstance(draft, Draft)
+    return draft
+
+
+@pytest.mark.parametrize(
+    "place", ["azure-on-your-data", "dify", "langserve", "llama-index", "openai-responses", "contexts"]
+)
+async def test_the_answer_comes_with_its_contexts_from_every_kind_of_chatbot(
+    bot: Chatbot, place: Place
+) -> None:
+    bot.says(OPEN, [Context(text="Opening hours: 9 to 17.", source="hours.md")], place=place)
+    rag = UpstreamRag.of(settings(bot, contexts=place))
+    draft = await ask(rag)
+    await rag.close()
+    assert (draft.text, draft.model) == (OPEN, "chatbot-1")
+    assert [(p.text, p.source) for p in draft.contexts] == [("Opening hours: 9 to 17.", "hours.md")]
+
+
+async def test_the_conversation_goes_along_and_the_question_stands_for_the_message(
+    bot: Chatbot, rag: UpstreamRag
+) -> None:
+    earlier = (Turn("system", "Be brief."), Turn("user", "Hi"), Turn("assistant", "Hello, how can I help?"))
+    await rag.ask(question(HOURS, *earlier, temperature=0.2, max_tokens=99), encoded(HOURS))
+    body = bot.asked[-1].body
+    assert body["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Hello, how can I help?"},
+        {"role": "user", "content": HOURS},
+    ]
+    assert (body["model"], body["temperature"], body["max_tokens"]) == ("rag-1", 0.2, 99)
+    assert bot.asked[-1].headers["authorization"] == f"Bearer {KEY}"
+
+
+async def test_an_asker_cannot_choose_the_model_the_words_or_tools(bot: Chatbot, rag: UpstreamRag) -> None:
+    options = {"model": "gpt-x", "messages": [], "stream": True, "n": 5, "tools": [{}], "tool_choice": "auto"}
+    await rag.ask(question(HOURS, **options), encoded(HOURS))
+    assert set(bot.asked[-1].body) == {"model", "messages"}
+    assert bot.asked[-1].body["model"] == "rag-1"
+
+
+async def test_what_the_operator_adds_to_the_body_wins(bot: Chatbot) -> None:
+    sources = [{"type": "azure_search", "parameters": {"index_name": "manuals"}}]
+    rag = UpstreamRag.of(settings(bot), extra_body={"data_sources": sources, "temperature": 0})
+    await rag.ask(question(HOURS, temperature=2, data_sources=[]), encoded(HOURS))
+    await rag.close()
+    assert bot.asked[-1].body["data_sources"] == sources
+    assert bot.asked[-1].body["temperature"] == 0
+
+
+async def test_the_responses_api_is_asked_for_its_search_results(bot: Chatbot) -> None:
+    rag = UpstreamRag.of(settings(bot, contexts="openai-responses"))
+    await rag.ask(question(HOURS, max_tokens=50, stop="x"), encoded(HOURS))
+    await rag.close()
+    asked = bot.asked[-1]
+    assert asked.path == "/v1/responses"
+    assert asked.body == {
+        "model": "rag-1",
+        "input": [{"role": "user", "content": HOURS}],
+        "include": ["file_search_call.results"],
+        "max_output_tokens": 50,
+    }
+
+
+async def test_an_answer_in_parts_is_one_text(bot: Chatbot, rag: UpstreamRag) -> None:
+    parts = [
+        {"type": "text", "text": "We open "},
+        {"type": "image_url"},
+        {"type": "text", "text": "at nine."},
+    ]
+    choices = [{"message": {"role": "assistant", "content": parts}, "finish_reason": "stop"}]
+    bot.next(Raw(json.dumps({"choices": choices}).encode()))
+    assert (await ask(rag)) == Draft(text=OPEN, contexts=(), model="rag-1")
+
+
+FAILURES: dict[str, tuple[Reply, str]] = {
+    "500": (Fails(500), "answered 500"),
+    "401": (Fails(401, f"Incorrect API key provided: {KEY}"), "answered 401 (the key was not accepted)"),
+    "404": (Fails(404), "answered 404 (no such model or path)"),
+    "429": (Fails(429), "answered 429 (too many requests)"),
+    "400": (Fails(400, f"bad {KEY}"), "answered 400"),
+    "too late": (Silent(3.0), "did not answer within 0.3 s"),
+    "hangs up": (HangsUp(), "could not be reached"),
+    "half a reply": (Half(), "could not be reached"),
+    "no JSON": (Raw(b"<html>Bad gateway</html>", "text/html"), "answered what is not JSON"),
+    "JSON cut short": (Raw(b'{"choices": [{"mess'), "answered what is not JSON"),
+    "invalid UTF-8": (Raw(b'{"choices": "\xff\xfe"}'), "not UTF-8"),
+    "binary": (Raw(bytes(range(256))), "answered what is not JSON"),
+    "nested to death": (Raw(b"[" * 100_000), "answered what is not JSON"),
+    "empty body": (Raw(b""), "an empty body"),
+    "a list": (Raw(b"[]"), "a JSON list, not an object"),
+    "no choices": (Raw(b'{"choices": []}'), "without choices"),
+    "choices of another kind": (Raw(b'{"choices": {"a": 1}}'), "without choices"),
+    "no message": (Raw(b'{"choices": [{"text": "x"}]}'), "without a message"),
+    "no text": (Says(None), "without text"),
+    "blank text": (Says("  \n "), "without text"),
+    "a number for a text": (Raw(b'{"choices": [{"message": {"content": 9}}]}'), "without text"),
+    "filtered": (Says("x", finish_reason="content_filter"), "withheld its own answer"),
+    "refusal": (Raw(b'{"choices": [{"message": {"content": null, "refusal": "no"}}]}'), "refused to answer"),
+    "tool call": (CallsTool(), "asked for a tool call"),
+}
+
+
+@pytest.mark.parametrize(("reply", "says"), FAILURES.values(), ids=FAILURES)
+async def test_whatever_goes_wrong_is_named_and_no_secret_is_told(
+    bot: Chatbot, reply: Reply, says: str
+) -> None:
+    bot.always(reply)
+    rag = UpstreamRag.of(settings(bot, timeout_s=0.3 if isinstance(reply, Silent) else 5.0))
+    with pytest.raises(UpstreamUnavailable) as caught:
+        await ask(rag)
+    await rag.close()
+    assert says in str(caught.value)
+    assert KEY not in repr(caught.value) + repr(caught.value.__cause__)
+    assert "127.0.0.1" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "reply", [CallsTool(), Says(None), Says("x", finish_reason="content_filter"), Raw(b"{}")]
+)
+async def test_the_responses_api_fails_as_clearly(bot: Chatbot, reply: Reply) -> None:
+    bot.always(reply)
+    rag = UpstreamRag.of(settings(bot, contexts="openai-responses"))
+    with pytest.raises(UpstreamUnavailable, match="the chatbot"):
+        await ask(rag)
+    await rag.close()
+
+
+async def test_a_refused_connection_is_named(bot: Chatbot) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    rag = UpstreamRag.of(settings(bot, base_url=f"http://127.0.0.1:{port}/v1"))
+    with pytest.raises(UpstreamUnavailable, match=r"could not be reached \(ConnectionRefusedError\)"):
+        await ask(rag)
+    await rag.close()
+
+
+@pytest.mark.parametrize("first", [Fails(500), Fails(503), Fails(429), HangsUp()], ids=str)
+async def test_a_passing_failure_is_tried_again(bot: Chatbot, first: Reply) -> None:
+    bot.next(first)
+    bot.says(OPEN)
+    rag = UpstreamRag.of(settings(bot, max_retries=2))
+    assert (await ask(rag)).text == OPEN
+    assert len(bot.asked) == 2
+    await rag.close()
+
+
+async def test_a_request_that_is_wrong_is_not_tried_again(bot: Chatbot) -> None:
+    bot.always(Fails(400))
+    rag = UpstreamRag.of(settings(bot, max_retries=2))
+    with pytest.raises(UpstreamUnavailable):
+        await ask(rag)
+    await rag.close()
+    assert len(bot.asked) == 1
+
+
+async def test_the_time_limit_covers_all_tries(bot: Chatbot) -> None:
+    bot.always(Fails(503, retry_after_ms=400))
+    rag = UpstreamRag.of(settings(bot, max_retries=10, timeout_s=0.6))
+    started = asyncio.get_running_loop().time()
+    with pytest.raises(UpstreamUnavailable, match=r"within 0\.6 s"):
+        await ask(rag)
+    assert asyncio.get_running_loop().time() - started < 2
+    await rag.close()
+
+
+async def test_the_circuit_opens_after_failures_and_closes_when_the_chatbot_is_back(bot: Chatbot) -> None:
+    rag = UpstreamRag.of(settings(bot, breaker_failures=3, breaker_reset_s=0.3))
+    bot.always(Fails(500))
+    for _ in range(3):
+        with pytest.raises(UpstreamUnavailable, match="answered 500"):
+            await ask(rag)
+    with pytest.raises(UpstreamUnavailable, match="failed 3 times in a row"):
+        await ask(rag)
+    assert len(bot.asked) == 3
+    bot.says(OPEN)
+    await asyncio.sleep(0.4)
+    assert (await ask(rag)).text == OPEN
+    bot.next(Fails(500))
+    with pytest.raises(UpstreamUnavailable, match="answered 500"):
+        await ask(rag)
+    assert (await ask(rag)).text == OPEN  # one failure does not open it again
+    await rag.close()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Fails(400), Says("x", finish_reason="content_filter"), CallsTool()],
+    ids=["400", "filtered", "tool"],
+)
+async def test_what_an_asker_can_cause_does_not_open_the_circuit(bot: Chatbot, reply: Reply) -> None:
+    rag = UpstreamRag.of(settings(bot, breaker_failures=2))
+    bot.next(*[reply] * 4)
+    for _ in range(4):
+        with pytest.raises(UpstreamUnavailable):
+            await ask(rag)
+    bot.says(OPEN)
+    assert (await ask(rag)).text == OPEN
+    await rag.close()
+
+
+async def test_askers_who_leave_neither_open_the_circuit_nor_hide_that_it_should_open(bot: Chatbot) -> None:
+    rag = UpstreamRag.of(settings(bot, breaker_failures=2, breaker_reset_s=60))
+    bot.next(Silent(5), Silent(5), Silent(5), Fails(500), Silent(5), Fails(500))
+    for failing in (False, False, False, True, False, True):
+        if failing:
+            with pytest.raises(UpstreamUnavailable, match="answered 500"):
+                await ask(rag)
+        else:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(ask(rag), 0.1)
+    with pytest.raises(UpstreamUnavailable, match="failed 2 times"):
+        await ask(rag)
+    await rag.close()
+
+
+async def test_a_hundred_questions_at_once_get_their_own_answers(bot: Chatbot, rag: UpstreamRag) -> None:
+    for number in range(100):
+        bot.when(f"number {number:03}", Says(f"answer {number:03}", [f"context {number:03}"]))
+    drafts = await asyncio.gather(*(ask(rag, f"number {number:03}") for number in range(100)))
+    assert [d.text for d in drafts] == [f"answer {n:03}" for n in range(100)]
+    assert [d.contexts for d in drafts] == [
+        (Passage(text=f"context {n:03}", title="Handbook", source="handbook.md"),) for n in range(100)
+    ]
+
+
+def test_a_chatbot_without_an_address_stops_the_start_up() -> None:
+    with pytest.raises(ConfigurationError, match="base_url and model"):
+        UpstreamRag.of(UpstreamSettings())
