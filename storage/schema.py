@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     Date,
     DateTime,
+    Dialect,
     Float,
     ForeignKey,
     Index,
@@ -17,8 +21,8 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TypeDecorator,
 )
-from sqlalchemy.dialects.postgresql import TIMESTAMP
 
 __all__ = [
     "api_keys",
@@ -44,8 +48,44 @@ metadata = MetaData(
     }
 )
 
-# Moments are stored in UTC; SQLite has no time zone, PostgreSQL has.
-Moment = DateTime().with_variant(TIMESTAMP(timezone=True), "postgresql")
+
+class Moment(TypeDecorator[datetime]):
+    """A point in time: aware going in, aware UTC coming out, of both databases."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """The moment in UTC; SQLite drops the zone, so all moments there must share one."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"a moment needs a time zone, got the naive {value.isoformat()}")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """The moment as aware UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class FreeText(TypeDecorator[str]):
+    """What people write. PostgreSQL takes no NUL, and neither database takes half a surrogate pair."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """The text with "?" or U+FFFD where a character cannot be stored: no ticket is lost over it."""
+        if value is None or (value.isascii() and "\x00" not in value):
+            return value
+        return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+# One row for every question: 2^31 would last two months at 400 questions a second.
+# SQLite counts in 64 bits, and only if the type is INTEGER.
+RowNumber = BigInteger().with_variant(Integer(), "sqlite")
 
 entries = Table(
     "entries",
@@ -54,9 +94,9 @@ entries = Table(
     Column("tenant", String(64), nullable=False),
     Column("kind", String(20), nullable=False),  # ground_truth | confirmed_answer
     Column("language", String(8), nullable=False),
-    Column("answer", Text, nullable=False),
+    Column("answer", FreeText, nullable=False),
     Column("state", String(10), nullable=False),  # draft | active | paused | stale | retired
-    Column("owner", String(200), nullable=False, default=""),
+    Column("owner", FreeText, nullable=False, default=""),
     Column("sources", JSON, nullable=False, default=list),  # [{"document", "version"}]
     Column("valid_from", Date),
     Column("valid_until", Date),
@@ -76,8 +116,8 @@ entry_phrasings = Table(
     Column("entry_id", ForeignKey("entries.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("tenant", String(64), nullable=False),
     Column("position", Integer, nullable=False),  # 0 is the entry's question
-    Column("text", Text, nullable=False),
-    Column("normalised", Text, nullable=False),
+    Column("text", FreeText, nullable=False),
+    Column("normalised", FreeText, nullable=False),
     Column("exact_key", LargeBinary(16), nullable=False),  # hash of `normalised`: short and indexable
     Index(None, "tenant", "exact_key"),
 )
@@ -85,11 +125,11 @@ entry_phrasings = Table(
 entry_history = Table(
     "entry_history",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("entry_id", String(36), nullable=False, index=True),
     Column("revision", Integer, nullable=False),
     Column("at", Moment, nullable=False),
-    Column("by", String(200), nullable=False),
+    Column("by", FreeText, nullable=False),
     Column("change", String(40), nullable=False),  # created | edited | activated | paused | …
     Column("snapshot", JSON, nullable=False),  # the whole entry after the change
 )
@@ -99,10 +139,10 @@ documents = Table(
     metadata,
     Column("id", String(36), primary_key=True),
     Column("path", String(1024), nullable=False, unique=True),  # relative to its corpus, or a URL
-    Column("title", Text, nullable=False),
+    Column("title", FreeText, nullable=False),
     Column("version", String(64), nullable=False),  # sha256 of the text
     Column("language", String(8), nullable=False),
-    Column("text", Text, nullable=False),
+    Column("text", FreeText, nullable=False),
     Column("indexed_version", String(64), nullable=False, default=""),
     Column("updated_at", Moment, nullable=False),
 )
@@ -113,8 +153,8 @@ passages = Table(
     Column("id", String(36), primary_key=True),  # also the id of its point in the index
     Column("document_id", ForeignKey("documents.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("position", Integer, nullable=False),
-    Column("heading", Text, nullable=False, default=""),
-    Column("text", Text, nullable=False),
+    Column("heading", FreeText, nullable=False, default=""),
+    Column("text", FreeText, nullable=False),
 )
 
 tickets = Table(
@@ -123,17 +163,17 @@ tickets = Table(
     Column("id", String(16), primary_key=True),  # T-7K3M9Q2X: read out over the telephone
     Column("tenant", String(64), nullable=False),
     Column("request_id", String(64), nullable=False, index=True),
-    Column("asker", String(200)),
+    Column("asker", FreeText),
     Column("language", String(8), nullable=False),
-    Column("real_question", Text, nullable=False),
-    Column("question", Text, nullable=False),
+    Column("real_question", FreeText, nullable=False),
+    Column("question", FreeText, nullable=False),
     Column("turns", JSON, nullable=False, default=list),  # the conversation before it
     Column("outcome", String(12), nullable=False),  # withheld | escalated
     Column("reason", String(60), nullable=False),
     Column("steps", JSON, nullable=False, default=list),  # what every stage found
     Column("state", String(10), nullable=False),  # open | claimed | answered | dismissed
-    Column("claimed_by", String(200)),
-    Column("answer", Text),
+    Column("claimed_by", FreeText),
+    Column("answer", FreeText),
     Column("entry_id", String(36)),  # the verified entry it became
     Column("revision", Integer, nullable=False, default=1),
     Column("created_at", Moment, nullable=False),
@@ -145,10 +185,10 @@ tickets = Table(
 ticket_events = Table(
     "ticket_events",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("ticket_id", ForeignKey("tickets.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("at", Moment, nullable=False),
-    Column("by", String(200), nullable=False),
+    Column("by", FreeText, nullable=False),
     Column("event", String(20), nullable=False),  # opened | claimed | released | answered | dismissed
     Column("detail", JSON, nullable=False, default=dict),
 )
@@ -156,12 +196,12 @@ ticket_events = Table(
 outcomes = Table(
     "outcomes",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("at", Moment, nullable=False, index=True),
     Column("tenant", String(64), nullable=False),
     Column("request_id", String(64), nullable=False, index=True),
     Column("question_hash", String(64), nullable=False),
-    Column("question", Text),  # only where the operator switched texts on
+    Column("question", FreeText),  # only where the operator switched texts on
     Column("language", String(8), nullable=False),
     Column("outcome", String(20), nullable=False),
     Column("reason", String(60), nullable=False),
@@ -178,13 +218,13 @@ outcomes = Table(
 feedback = Table(
     "feedback",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", RowNumber, primary_key=True),
     Column("at", Moment, nullable=False),
     Column("tenant", String(64), nullable=False),
     Column("request_id", String(64), nullable=False, index=True),
     Column("verdict", String(10), nullable=False),  # up | down
-    Column("comment", Text, nullable=False, default=""),
-    Column("by", String(200), nullable=False, default=""),
+    Column("comment", FreeText, nullable=False, default=""),
+    Column("by", FreeText, nullable=False, default=""),
     Column("entry_id", String(36)),
 )
 
@@ -194,7 +234,7 @@ api_keys = Table(
     Column("id", String(36), primary_key=True),
     Column("tenant", String(64), nullable=False),
     Column("role", String(10), nullable=False),  # client | reviewer | admin
-    Column("label", String(200), nullable=False, default=""),
+    Column("label", FreeText, nullable=False, default=""),
     Column("hash", String(64), nullable=False, unique=True),  # sha256: keys are 256 random bits
     Column("created_at", Moment, nullable=False),
     Column("revoked_at", Moment),

@@ -1,0 +1,222 @@
+"""The truth: SQLite in one file, or PostgreSQL by URL, behind one small door."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+from sqlalchemy import URL, Connection, event, exc, text
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from storage import migrations
+from storage.address import AddressError, database_file, driver_url, place
+from storage.outages import explanation, is_outage
+
+__all__ = ["Database", "DatabaseUnavailable"]
+
+BUSY_TIMEOUT_S = 10.0  # another process may hold SQLite's write lock while it imports a large file
+CHECKED_BYTES = 256 * 1024 * 1024  # quick_check reads the whole file, about a second for this much
+CONNECT_TIMEOUT_S = 10.0
+STATEMENT_TIMEOUT_S = 60.0  # a server that is gone without a word must not hold a question for ever
+POOL_TIMEOUT_S = 20.0
+
+
+class DatabaseUnavailable(Exception):  # noqa: N818 - errors are named as facts
+    """The store of truth could not be opened, read or written."""
+
+
+class Database:
+    """Pools of connections to one database, whose schema is the present one."""
+
+    def __init__(self, url: URL, *, reader: AsyncEngine, writer: AsyncEngine) -> None:
+        self._url = url
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def open(cls, url: str) -> Database:
+        """Create what is missing, migrate to the present schema, and check that the store is sound.
+
+        Raises:
+            DatabaseUnavailable: naming file or host (never the password), and what to do.
+        """
+        try:
+            address = driver_url(url)
+        except AddressError as error:
+            raise DatabaseUnavailable(str(error)) from error
+        file = database_file(address)
+        if file is None:
+            database = cls(address, **_server_engines(address))
+        else:
+            await to_thread.run_sync(_make_folder, file)
+            database = cls(address, **_file_engines(address))
+        try:
+            await database._prepare(file)
+        except BaseException:
+            await database.close()
+            raise
+        return database
+
+    @property
+    def url(self) -> str:
+        """Where the data is, with the password masked."""
+        return self._url.render_as_string(hide_password=True)
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[AsyncConnection]:
+        """A write transaction: committed at the end of the block, rolled back on an exception.
+
+        Raises:
+            DatabaseUnavailable: if the store failed. A refused value or a broken constraint stays what it is.
+        """
+        try:
+            async with self._writer.begin() as connection:
+                yield connection
+        except (exc.SQLAlchemyError, TimeoutError) as error:
+            raise self._failure(error) from error
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[AsyncConnection]:
+        """A connection to read with: every statement sees the newest commit. SQLite refuses writes on it.
+
+        Raises:
+            DatabaseUnavailable: if the store failed.
+        """
+        try:
+            async with self._reader.connect() as connection:
+                yield connection
+        except (exc.SQLAlchemyError, TimeoutError) as error:
+            raise self._failure(error) from error
+
+    async def close(self) -> None:
+        """Give files and sockets back."""
+        await self._reader.dispose()
+        await self._writer.dispose()
+
+    async def _prepare(self, file: Path | None) -> None:
+        try:
+            async with self.begin() as connection:
+                if file is not None:
+                    await connection.run_sync(_check_file, file)
+                await connection.run_sync(migrations.upgrade)
+        except _Damaged as error:
+            raise DatabaseUnavailable(
+                f"{place(self._url)} is damaged ({error}). Restore it from a backup, "
+                "or move it away to start with an empty one."
+            ) from error
+        except migrations.NewerSchema as error:
+            raise DatabaseUnavailable(
+                f"{place(self._url)} has schema revision {error}, which this release does not know. "
+                "Use the release that wrote it or a later one, or restore a backup made before the upgrade."
+            ) from error
+
+    def _failure(self, error: Exception) -> Exception:
+        if isinstance(error, exc.SQLAlchemyError) and not is_outage(error):
+            return error
+        return DatabaseUnavailable(explanation(self._url, error))
+
+
+class _Damaged(Exception):  # noqa: N818 - errors are named as facts
+    """SQLite found pages that contradict each other."""
+
+
+def _check_file(connection: Connection, file: Path) -> None:
+    if file.stat().st_size > CHECKED_BYTES:
+        return
+    verdict = connection.execute(text("PRAGMA quick_check(1)")).scalar_one()
+    if verdict != "ok":
+        raise _Damaged(" ".join(str(verdict).split()))
+
+
+def _make_folder(file: Path) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatabaseUnavailable(
+            f"the folder {file.parent} of the SQLite file {file.name} cannot be made: {error.strerror}. "
+            "Choose another path, or make the folder and let this user write there."
+        ) from error
+
+
+def _file_engines(url: URL) -> dict[str, AsyncEngine]:
+    """Many readers without transactions beside one writer: what SQLite's WAL can do.
+
+    A reader needs neither BEGIN nor ROLLBACK, each of which is a hop to the connection's thread.
+    """
+    reader = _engine(
+        url,
+        isolation_level="AUTOCOMMIT",
+        pool_reset_on_return=None,
+        pool_size=4,
+        max_overflow=12,
+        pool_use_lifo=True,
+    )
+    writer = _engine(url, connect_args={"isolation_level": None}, pool_size=1, max_overflow=0)
+    _on_connect(reader, "PRAGMA query_only=ON")
+    _on_connect(writer, "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON")
+
+    @event.listens_for(writer.sync_engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # a deferred one fails when it turns to writing
+
+    return {"reader": reader, "writer": writer}
+
+
+def _on_connect(engine: AsyncEngine, *pragmas: str) -> None:
+    @event.listens_for(engine.sync_engine, "connect")
+    def _set(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+        cursor = connection.cursor()
+        for pragma in (f"PRAGMA busy_timeout={int(BUSY_TIMEOUT_S * 1000)}", *pragmas):
+            cursor.execute(pragma)
+        cursor.close()
+
+
+def _server_engines(url: URL) -> dict[str, AsyncEngine]:
+    if find_spec("asyncpg") is None:
+        raise DatabaseUnavailable(
+            f"{place(url)} needs the driver asyncpg: install it with pip install 'sekisho[postgres]'"
+        )
+
+    async def connected(*args: Any, **options: Any) -> Any:
+        import asyncpg  # type: ignore[import-untyped]  # it ships no types
+
+        try:
+            return await asyncpg.connect(*args, **options)
+        except (OSError, ValueError, TypeError) as error:  # no host, no route, no answer, no such option
+            raise DatabaseUnavailable(explanation(url, error)) from error
+
+    writer = _engine(
+        url,
+        connect_args={
+            "async_creator_fn": connected,
+            "timeout": CONNECT_TIMEOUT_S,
+            "command_timeout": STATEMENT_TIMEOUT_S,
+        },
+        pool_size=5,
+        max_overflow=15,
+        pool_pre_ping=True,  # after a fail-over the first ticket must not be the one that finds out
+        pool_recycle=1800,
+    )
+    return {"reader": writer.execution_options(isolation_level="AUTOCOMMIT"), "writer": writer}
+
+
+def _engine(url: URL, **options: Any) -> AsyncEngine:
+    return create_async_engine(
+        url,
+        hide_parameters=True,  # they are people's questions; errors are logged
+        json_serializer=_json,
+        pool_timeout=POOL_TIMEOUT_S,
+        **options,
+    )
+
+
+def _json(value: object) -> str:
+    """Readable, and without halves of surrogate pairs, which no database takes."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
