@@ -15,7 +15,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from storage import migrations
+from storage import migrations, sqlite
 from storage.address import AddressError, database_file, driver_url, place
 from storage.outages import explanation, is_outage
 
@@ -152,13 +152,15 @@ def _file_engines(url: URL) -> dict[str, AsyncEngine]:
     """
     reader = _engine(
         url,
+        connect_args={"async_creator_fn": sqlite.connect},
         isolation_level="AUTOCOMMIT",
         pool_reset_on_return=None,
         pool_size=4,
         max_overflow=12,
         pool_use_lifo=True,
     )
-    writer = _engine(url, connect_args={"isolation_level": None}, pool_size=1, max_overflow=0)
+    manual = {"async_creator_fn": sqlite.connect, "isolation_level": None}
+    writer = _engine(url, connect_args=manual, pool_size=1, max_overflow=0)
     _on_connect(reader, "PRAGMA query_only=ON")
     _on_connect(writer, "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON")
 
@@ -207,11 +209,12 @@ def _server_engines(url: URL) -> dict[str, AsyncEngine]:
     return {"reader": writer.execution_options(isolation_level="AUTOCOMMIT"), "writer": writer}
 
 
-def _engine(url: URL, **options: Any) -> AsyncEngine:
+def _engine(url: URL, *, connect_args: dict[str, Any], **options: Any) -> AsyncEngine:
     return create_async_engine(
         url,
         hide_parameters=True,  # they are people's questions; errors are logged
         json_serializer=_json,
+        connect_args=connect_args,
         pool_timeout=POOL_TIMEOUT_S,
         **options,
     )

@@ -1,0 +1,95 @@
+"""SQLite's thread, asked once per statement.
+
+aiosqlite sends each call of a cursor (open, execute, fetch, close) to the connection's thread, and each
+crossing costs about 0.1 ms. Here a statement and its first rows are one crossing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import aiosqlite
+from aiosqlite.context import Result
+
+__all__ = ["connect"]
+
+FIRST_ROWS = 256  # more than any lookup gives; a longer result is fetched in further crossings
+
+
+async def connect(database: str, **options: Any) -> aiosqlite.Connection:
+    """Open the file. Options are those of `sqlite3.connect`; `check_same_thread` must be False."""
+    connection = _Connection(lambda: sqlite3.connect(database, **options), FIRST_ROWS)
+    # A gateway that is told to stop must not wait for a reader that nobody closed.
+    connection._thread.daemon = True
+    return await connection
+
+
+class _Cursor(aiosqlite.Cursor):
+    """Holds the first rows. Touches SQLite from the event loop only while its thread is idle."""
+
+    def __init__(self, connection: aiosqlite.Connection, cursor: sqlite3.Cursor) -> None:
+        super().__init__(connection, cursor)
+        self._first: deque[Any] = deque()
+        self._settled = True  # nothing of this cursor is under way in the thread
+        self._exhausted = True
+
+    async def execute(self, sql: str, parameters: Iterable[Any] | None = None) -> _Cursor:
+        """Run the statement and fetch its first rows."""
+        rows = await self._execute(self._run, sql, () if parameters is None else parameters)
+        self._first = deque(rows)
+        self._exhausted = len(rows) < FIRST_ROWS
+        return self
+
+    async def _execute(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        try:
+            return await super()._execute(fn, *args, **kwargs)  # type: ignore[no-untyped-call]
+        except asyncio.CancelledError:  # the thread works on
+            self._settled = False
+            raise
+
+    def _run(self, sql: str, parameters: Any) -> list[Any]:
+        self._cursor.execute(sql, parameters)
+        return self._cursor.fetchmany(FIRST_ROWS) if self._cursor.description else []
+
+    async def fetchone(self) -> Any:
+        """The next row, or None."""
+        if self._first:
+            return self._first.popleft()
+        return None if self._exhausted else await super().fetchone()
+
+    async def fetchmany(self, size: int | None = None) -> list[Any]:
+        """Up to `size` further rows."""
+        wanted = self.arraysize if size is None else size
+        rows = [self._first.popleft() for _ in range(min(wanted, len(self._first)))]
+        if rows or self._exhausted:
+            return rows
+        return list(await super().fetchmany(wanted))
+
+    async def fetchall(self) -> list[Any]:
+        """All further rows."""
+        rows = list(self._first)
+        self._first.clear()
+        if not self._exhausted:
+            rows.extend(await super().fetchall())
+            self._exhausted = True
+        return rows
+
+    async def close(self) -> None:
+        """Release the statement: at once, unless the thread still works on it."""
+        if self._settled:
+            self._cursor.close()
+        else:
+            await super().close()
+
+
+class _Connection(aiosqlite.Connection):
+    def cursor(self) -> Result[aiosqlite.Cursor]:
+        """Make a cursor, which is no work for SQLite."""
+        return Result(self._made())
+
+    async def _made(self) -> aiosqlite.Cursor:
+        return _Cursor(self, self._conn.cursor())
