@@ -84,7 +84,9 @@ class Database:
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[AsyncConnection]:
-        """A connection to read with: every statement sees the newest commit. SQLite refuses writes on it.
+        """A connection to read with: every statement sees the newest commit, and there is no transaction.
+
+        Statements that must agree with each other, streams and writes belong into `begin`.
 
         Raises:
             DatabaseUnavailable: if the store failed.
