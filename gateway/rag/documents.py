@@ -1,0 +1,270 @@
+"""The operator's own documents: read from files, kept in SQL, found through the index.
+
+SQL is changed first and in one transaction; the index follows. A process that dies in between leaves
+documents whose `indexed_version` is not their version, or points that no passage knows: `index_pending`
+finds both at the next start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from anyio import to_thread
+from sqlalchemy import Row, bindparam, delete, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from encoders import Encoder
+from gateway.rag.chunking import Chunk
+from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
+from storage import schema
+from storage.sql import Database
+from storage.vectors import Point, VectorIndex
+
+__all__ = ["Documents", "IngestReport", "Progress", "text_for_index"]
+
+Progress = Callable[[str, int, int], None]  # what is done ("read" or "index"), how many, of how many
+
+T = TypeVar("T")
+
+_NAMESPACE = uuid.UUID("6f1d3c52-0c0e-5d5e-9a57-3f6b8d1f7a11")
+_ENCODED_AT_ONCE = 64
+_ROWS_AT_ONCE = 500  # SQLite takes 32,766 values in a statement
+_DOCUMENTS = schema.documents.c
+_PASSAGES = schema.passages.c
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What became of the files."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    refused: tuple[RefusedFile, ...] = ()
+    passages: int = 0  # put into the index by this run
+
+
+class Documents:
+    """Keeps documents and passages in SQL and in an index that holds nothing but passages."""
+
+    def __init__(self, database: Database, index: VectorIndex, encoder: Encoder) -> None:
+        self._database = database
+        self._index = index
+        self._encoder = encoder
+
+    async def ingest(self, roots: Sequence[Path], *, progress: Progress | None = None) -> IngestReport:
+        """Make SQL and the index agree with these folders and files.
+
+        A document whose file is gone is removed. One whose file can't be read any more stays as it was.
+
+        Raises:
+            ConfigurationError: a folder or file does not exist.
+        """
+        read = await to_thread.run_sync(partial(_read, roots, progress))
+        report, gone = await self._record(
+            [found for found in read if isinstance(found, SourceDocument)],
+            tuple(found for found in read if isinstance(found, RefusedFile)),
+        )
+        for document in gone:
+            await self._index.delete(where={"document": document})
+        passages = await self.index_pending(progress=progress)
+        return replace(report, passages=passages)
+
+    async def index_pending(self, *, progress: Progress | None = None) -> int:
+        """Index what is not indexed yet and drop points that no passage knows; says how many were indexed."""
+        async with self._database.connect() as connection:
+            kept = set((await connection.execute(select(_PASSAGES.id))).scalars())
+        indexed = await self._index.ids()
+        for orphan in indexed - kept:
+            await self._index.delete(where={"passage": orphan})
+        await self._mark_lost(kept - indexed)
+        pending = await self._pending()
+        return await self._index_documents(pending, progress)
+
+    async def reindex(self, *, progress: Progress | None = None) -> int:
+        """Make the index anew from SQL, after another model was configured."""
+        await self._index.clear()
+        async with self._database.begin() as connection:
+            await connection.execute(update(schema.documents).values(indexed_version=""))
+        return await self.index_pending(progress=progress)
+
+    async def _record(
+        self, found: Sequence[SourceDocument], refused: tuple[RefusedFile, ...]
+    ) -> tuple[IngestReport, list[str]]:
+        added, changed, unchanged = [], [], []
+        async with self._database.begin() as connection:
+            stored = {row.path: row for row in await connection.execute(_STORED)}
+            for document in found:
+                before = stored.pop(document.path, None)
+                if before is None:
+                    added.append(document.path)
+                    await _store(connection, document)
+                elif (before.version, before.title) != (_version(document.text), document.title):
+                    changed.append(document.path)
+                    await _forget(connection, before.id)
+                    await _store(connection, document)
+                else:
+                    unchanged.append(document.path)
+            gone = [row for row in stored.values() if not _still_there(row.path, refused)]
+            for row in gone:
+                await _forget(connection, row.id)
+        removed = tuple(row.path for row in gone)
+        report = IngestReport(tuple(added), tuple(changed), tuple(unchanged), removed, refused)
+        return report, [row.id for row in gone]
+
+    async def _mark_lost(self, passages: Iterable[str]) -> None:
+        """Passages that the index should have and has not: their documents are indexed again."""
+        async with self._database.begin() as connection:
+            for batch in _batches(sorted(passages), _ROWS_AT_ONCE):
+                lost = select(_PASSAGES.document_id).where(_PASSAGES.id.in_(batch))
+                await connection.execute(
+                    update(schema.documents).where(_DOCUMENTS.id.in_(lost)).values(indexed_version="")
+                )
+
+    async def _pending(self) -> list[tuple[str, str]]:
+        behind = select(_DOCUMENTS.id, _DOCUMENTS.version).where(
+            _DOCUMENTS.indexed_version != _DOCUMENTS.version
+        )
+        async with self._database.connect() as connection:
+            return [
+                (row.id, row.version) for row in await connection.execute(behind.order_by(_DOCUMENTS.path))
+            ]
+
+    async def _index_documents(self, pending: Sequence[tuple[str, str]], progress: Progress | None) -> int:
+        done, passages = 0, 0
+        for batch in _batches(pending, _ENCODED_AT_ONCE):
+            async with self._database.connect() as connection:
+                rows = (await connection.execute(_OF_DOCUMENTS, {"ids": [id_ for id_, _ in batch]})).all()
+            for part in _batches(rows, _ENCODED_AT_ONCE):
+                await self._index.upsert(await self._points(part))
+            await self._mark_indexed(batch)
+            done, passages = done + len(batch), passages + len(rows)
+            if progress:
+                progress("index", done, len(pending))
+        return passages
+
+    async def _points(self, rows: Sequence[Row[*tuple[Any, ...]]]) -> list[Point]:
+        texts = [text_for_index(row.heading, row.text) for row in rows]
+        vectors = await self._encoder.encode(texts)
+        return [
+            Point(
+                id=row.id,
+                vector=vector,
+                text=text,
+                payload={
+                    "document": row.document_id,
+                    "passage": row.id,
+                    "path": row.path,
+                    "language": row.language,
+                },
+            )
+            for row, text, vector in zip(rows, texts, vectors, strict=True)
+        ]
+
+    async def _mark_indexed(self, batch: Sequence[tuple[str, str]]) -> None:
+        """Only the version that was indexed counts: a document may have changed meanwhile."""
+        async with self._database.begin() as connection:
+            await connection.execute(_MARK, [{"document": id_, "indexed": version} for id_, version in batch])
+
+
+def text_for_index(heading: str, text: str) -> str:
+    """A passage as it is embedded, searched and shown: under the headings that say what it is about."""
+    return f"{heading}\n{text}" if heading else text
+
+
+_STORED = select(_DOCUMENTS.id, _DOCUMENTS.path, _DOCUMENTS.version, _DOCUMENTS.title)
+_OF_DOCUMENTS = (
+    select(
+        _PASSAGES.id,
+        _PASSAGES.document_id,
+        _PASSAGES.heading,
+        _PASSAGES.text,
+        _DOCUMENTS.path,
+        _DOCUMENTS.language,
+    )
+    .join(schema.documents, _DOCUMENTS.id == _PASSAGES.document_id)
+    .where(_DOCUMENTS.id.in_(bindparam("ids", expanding=True)))
+    .order_by(_DOCUMENTS.path, _PASSAGES.position)
+)
+_MARK = (
+    update(schema.documents)
+    .where(_DOCUMENTS.id == bindparam("document"), _DOCUMENTS.version == bindparam("indexed"))
+    .values(indexed_version=bindparam("indexed"))
+)
+
+
+async def _store(connection: AsyncConnection, document: SourceDocument) -> None:
+    id_ = _document_id(document.path)
+    await connection.execute(
+        insert(schema.documents).values(
+            id=id_,
+            path=document.path,
+            title=document.title,
+            version=_version(document.text),
+            language=document.language,
+            text=document.text,
+            updated_at=datetime.now(UTC),
+        )
+    )
+    rows = [_passage_row(document.path, id_, at, chunk) for at, chunk in enumerate(document.chunks)]
+    for batch in _batches(rows, _ROWS_AT_ONCE):
+        await connection.execute(insert(schema.passages), list(batch))
+
+
+async def _forget(connection: AsyncConnection, document: str) -> None:
+    await connection.execute(delete(schema.passages).where(_PASSAGES.document_id == document))
+    await connection.execute(delete(schema.documents).where(_DOCUMENTS.id == document))
+
+
+def _passage_row(path: str, document: str, position: int, chunk: Chunk) -> dict[str, Any]:
+    """Ids come from path and position, so that indexing twice writes the same point twice."""
+    return {
+        "id": str(uuid.uuid5(_NAMESPACE, f"{path}\n{position}")),
+        "document_id": document,
+        "position": position,
+        "heading": chunk.heading,
+        "text": chunk.text,
+    }
+
+
+def _document_id(path: str) -> str:
+    return str(uuid.uuid5(_NAMESPACE, path))
+
+
+def _version(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _still_there(path: str, refused: Iterable[RefusedFile]) -> bool:
+    """Whether a stored document's file, or its line of one, is there but can't be read at present."""
+    return any(
+        path == file.path or (path.startswith(f"{file.path}#") and file.line in (None, _line(path)))
+        for file in refused
+    )
+
+
+def _line(path: str) -> int | None:
+    number = path.rpartition("#")[2]
+    return int(number) if number.isdigit() else None
+
+
+def _read(roots: Sequence[Path], progress: Progress | None) -> list[SourceDocument | RefusedFile]:
+    found: list[SourceDocument | RefusedFile] = []
+    for document in read_documents(roots):
+        found.append(document)
+        if progress:
+            progress("read", len(found), len(found))
+    return found
+
+
+def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

@@ -1,0 +1,119 @@
+"""Finding passages: by meaning and by words, the two rankings fused.
+
+Reciprocal rank fusion needs no scores on one scale. The dense ranking has a full vote only in a language
+that the encoder was trained on: MiniLM reads Japanese as a soup of characters, and an equal vote for it
+costs more right passages than it finds (figures in `benchmarks/retrieval.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, bindparam, select
+
+from encoders import Encoded, EncoderIdentity
+from gateway.rag.documents import text_for_index
+from storage import schema
+from storage.sql import Database
+from storage.vectors import Found, VectorIndex
+
+__all__ = ["PassageSearch", "RetrievedPassage", "fused"]
+
+RANK_CONSTANT = 60  # Cormack et al. 2009; between 10 and 100 nothing changes here
+FOREIGN_DENSE_WEIGHT = 0.1
+LOOKED_AT = 40  # candidates of each ranking
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievedPassage:
+    """A passage with both of its scores."""
+
+    id: str
+    path: str
+    heading: str
+    text: str
+    language: str
+    similarity: float  # cosine; at most that of the last candidate, where only the words found it
+    bm25: float  # 0.0 where only the meaning found it
+    score: float  # of the fusion: ranks passages of one question, says nothing across questions
+
+    @property
+    def shown(self) -> str:
+        """The passage under its headings."""
+        return text_for_index(self.heading, self.text)
+
+
+class PassageSearch:
+    """Looks into the index of passages and takes their texts from SQL, which is the truth."""
+
+    def __init__(self, database: Database, index: VectorIndex, identity: EncoderIdentity) -> None:
+        self._database = database
+        self._index = index
+        self._trained_on = frozenset(identity.languages)
+
+    async def find(self, question: Encoded, *, language: str, limit: int) -> list[RetrievedPassage]:
+        """The passages that fit best, best first.
+
+        Raises:
+            IndexUnavailable: the index can't be asked.
+            DatabaseUnavailable: SQL can't be asked.
+        """
+        near, matching = await asyncio.gather(
+            self._index.nearest(question.vector, where={}, limit=LOOKED_AT),
+            self._index.matching(question.text, where={}, limit=LOOKED_AT),
+        )
+        weight = 1.0 if language in self._trained_on else FOREIGN_DENSE_WEIGHT
+        scores = fused([(near, weight), (matching, 1.0)])
+        best = sorted(scores, key=lambda id_: (-scores[id_], id_))[:limit]
+        rows = await self._rows(best)
+        similarities, floor = _scores(near), min((found.score for found in near), default=0.0)
+        words = _scores(matching)
+        return [
+            RetrievedPassage(
+                id=id_,
+                path=rows[id_].path,
+                heading=rows[id_].heading,
+                text=rows[id_].text,
+                language=rows[id_].language,
+                similarity=similarities.get(id_, floor),
+                bm25=words.get(id_, 0.0),
+                score=scores[id_],
+            )
+            for id_ in best
+            if id_ in rows  # a point without a passage is a removed document
+        ]
+
+    async def _rows(self, ids: Sequence[str]) -> Mapping[str, Row[*tuple[Any, ...]]]:
+        if not ids:
+            return {}
+        async with self._database.connect() as connection:
+            return {row.id: row for row in await connection.execute(_BY_ID, {"ids": list(ids)})}
+
+
+def fused(rankings: Sequence[tuple[Sequence[Found], float]]) -> dict[str, float]:
+    """Reciprocal rank fusion: each ranking adds its weight / (60 + rank) to what it found."""
+    scores: dict[str, float] = {}
+    for ranking, weight in rankings:
+        for rank, found in enumerate(ranking, 1):
+            scores[found.id] = scores.get(found.id, 0.0) + weight / (RANK_CONSTANT + rank)
+    return scores
+
+
+def _scores(ranking: Sequence[Found]) -> dict[str, float]:
+    return {found.id: found.score for found in ranking}
+
+
+_BY_ID = (
+    select(
+        schema.passages.c.id,
+        schema.passages.c.heading,
+        schema.passages.c.text,
+        schema.documents.c.path,
+        schema.documents.c.language,
+    )
+    .join(schema.documents, schema.documents.c.id == schema.passages.c.document_id)
+    .where(schema.passages.c.id.in_(bindparam("ids", expanding=True)))
+)

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from gateway.errors import ConfigurationError
+from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
+
+
+def read(*roots: Path) -> tuple[dict[str, SourceDocument], dict[str, str]]:
+    found = list(read_documents(roots))
+    documents = {one.path: one for one in found if isinstance(one, SourceDocument)}
+    return documents, {
+        str(one).partition(": ")[0]: one.reason for one in found if isinstance(one, RefusedFile)
+    }
+
+
+PAGE = """<html><head><title>Bus pass</title><style>p {color: red}</style></head><body>
+<nav>Home | Contact</nav><h1>Bus pass</h1><p>It costs <b>1,000 yen</b> a year.</p>
+<ul><li>from age 70</li><li>for residents</li></ul><script>alert("x")</script></body></html>"""
+
+
+def test_a_folder_of_all_kinds_is_read_in_the_order_of_its_paths(tmp_path: Path) -> None:
+    (tmp_path / "en").mkdir()
+    (tmp_path / "en" / "bus.html").write_text(PAGE)
+    (tmp_path / "en" / "moving.md").write_text(
+        "---\ntitle: Moving house\n---\n# Moving\n\nTell us within 14 days.\n"
+    )
+    (tmp_path / "notice.txt").write_text("図書館は月曜日に休館します。\n", encoding="utf-8")
+    (tmp_path / "zh.jsonl").write_text(
+        '{"title": "图书馆", "text": "图书馆星期一闭馆。"}\n\n', encoding="utf-8-sig"
+    )
+    (tmp_path / ".hidden.md").write_text("nobody reads this")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "x.md").write_text("nor this")
+    documents, refused = read(tmp_path)
+    assert refused == {}
+    assert [(d.path, d.title, d.language) for d in documents.values()] == [
+        ("en/bus.html", "Bus pass", "en"),
+        ("en/moving.md", "Moving house", "en"),
+        ("notice.txt", "notice", "ja"),
+        ("zh.jsonl#1", "图书馆", "zh"),
+    ]
+    assert [c.text for c in documents["en/bus.html"].chunks] == [
+        "It costs 1,000 yen a year.\n- from age 70\n- for residents"
+    ]
+
+
+REFUSED: dict[str, tuple[str, bytes, str]] = {
+    "binary": ("logo.md", b"\x89PNG\r\n\x1a\n\0\0\0", "a binary file"),
+    "control characters": ("dump.txt", b"abc\x01\x02", "a binary file"),
+    "invalid UTF-8": ("latin.txt", "Müller".encode("latin-1"), "not UTF-8: byte 0xfc at position 1"),
+    "Shift JIS": ("sjis.txt", "図書館".encode("shift_jis"), "not UTF-8: byte 0x90 at position 0"),
+    "another kind": ("photo.jpg", b"x", "a kind of file we can't read; expected one of .md"),
+    "empty": ("empty.md", b" \n", "no text in it"),
+    "broken PDF": ("broken.pdf", b"%PDF-1.7\nnonsense", "could not be converted"),
+    "broken Word file": ("broken.docx", b"PK\x03\x04nonsense", "could not be converted"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "reason"), REFUSED.values(), ids=REFUSED)
+def test_a_file_that_cannot_be_read_is_named_and_the_rest_is_read(
+    tmp_path: Path, name: str, content: bytes, reason: str
+) -> None:
+    (tmp_path / "good.md").write_text("# Good\n\nRead me.")
+    (tmp_path / name).write_bytes(content)
+    documents, refused = read(tmp_path)
+    assert list(documents) == ["good.md"]
+    assert list(refused) == [name]
+    assert refused[name].startswith(reason)
+
+
+def test_bad_rows_are_named_by_line_and_the_other_rows_are_read(tmp_path: Path) -> None:
+    rows = [
+        '{"title": "A", "text": "Fine."}',
+        "{not json",
+        "[]",
+        '{"title": "B"}',
+        '{"title": 3, "text": "x"}',
+        '{"text": "  "}',
+    ]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(rows))
+    documents, refused = read(tmp_path)
+    assert list(documents) == ["corpus.jsonl#1"]
+    assert refused == {
+        "corpus.jsonl, line 2": "not JSON",
+        "corpus.jsonl, line 3": 'expected an object with "title" and "text"',
+        "corpus.jsonl, line 4": '"text": expected a string',
+        "corpus.jsonl, line 5": '"title": expected a string',
+        "corpus.jsonl, line 6": "no text in it",
+    }
+
+
+def test_several_folders_keep_their_names_in_the_path(tmp_path: Path) -> None:
+    for folder in ("rules", "manuals"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.md").write_text(f"# A of {folder}\n\nText.")
+    documents, refused = read(tmp_path / "rules", tmp_path / "manuals")
+    assert (list(documents), refused) == (["rules/a.md", "manuals/a.md"], {})
+
+
+def test_a_single_file_may_be_named(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nText.")
+    assert list(read(tmp_path / "a.md")[0]) == ["a.md"]
+
+
+def test_the_same_path_twice_is_refused(tmp_path: Path) -> None:
+    for folder in ("x", "y"):
+        (tmp_path / folder / "docs").mkdir(parents=True)
+        (tmp_path / folder / "docs" / "a.md").write_text("# A\n\nText.")
+    documents, refused = read(tmp_path / "x" / "docs", tmp_path / "y" / "docs")
+    assert list(documents) == ["docs/a.md"]
+    assert refused == {"docs/a.md": "another folder has a file of the same path"}
+
+
+def test_an_empty_folder_is_read_as_nothing(tmp_path: Path) -> None:
+    assert read(tmp_path) == ({}, {})
+
+
+def test_a_missing_folder_stops_the_start_up_by_name(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="manuals"):
+        read(tmp_path / "manuals")
+
+
+def test_a_word_file_is_read_with_its_headings(tmp_path: Path) -> None:
+    pytest.importorskip("markitdown")
+    write_docx(tmp_path / "rule.docx", heading="Overtime", text="Ask your manager before you stay.")
+    documents, refused = read(tmp_path)
+    assert refused == {}
+    [chunk] = documents["rule.docx"].chunks
+    assert (chunk.heading, chunk.text) == ("rule › Overtime", "Ask your manager before you stay.")
+
+
+def test_office_files_without_the_extra_are_refused_with_the_command_that_helps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "markitdown", None)
+    (tmp_path / "rule.pdf").write_bytes(b"%PDF-1.7")
+    assert read(tmp_path)[1] == {"rule.pdf": "needs the extra `documents`: pip install 'sekisho[documents]'"}
+
+
+def write_docx(path: Path, *, heading: str, text: str) -> None:
+    """The smallest Word file: a heading and a paragraph."""
+    word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    to = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    kind = "application/vnd.openxmlformats"
+    words = f"{kind}-officedocument.wordprocessingml"
+    styled = '<w:pPr><w:pStyle w:val="Heading1"/></w:pPr>'
+    parts = [(styled, heading), ("", text)]
+    body = "".join(f"<w:p>{style}<w:r><w:t>{said}</w:t></w:r></w:p>" for style, said in parts)
+    files = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
+        f'<Default Extension="rels" ContentType="{kind}-package.relationships+xml"/>'
+        f'<Override PartName="/word/document.xml" ContentType="{words}.document.main+xml"/>'
+        f'<Override PartName="/word/styles.xml" ContentType="{words}.styles+xml"/></Types>',
+        "_rels/.rels": relationship(package, f"{to}/officeDocument", "word/document.xml"),
+        "word/_rels/document.xml.rels": relationship(package, f"{to}/styles", "styles.xml"),
+        "word/styles.xml": f'<w:styles xmlns:w="{word}"><w:style w:type="paragraph" w:styleId="Heading1">'
+        '<w:name w:val="heading 1"/></w:style></w:styles>',
+        "word/document.xml": f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>',
+    }
+    with ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, f'<?xml version="1.0" encoding="UTF-8"?>{content}')
+
+
+def relationship(package: str, kind: str, target: str) -> str:
+    one = f'<Relationship Id="r1" Type="{kind}" Target="{target}"/>'
+    return f'<Relationships xmlns="{package}/relationships">{one}</Relationships>'

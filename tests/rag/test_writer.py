@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from gateway.errors import UpstreamUnavailable
+from gateway.rag.completions import ChatModel
+from gateway.rag.passages import RetrievedPassage
+from gateway.rag.writer import NO_ANSWER, ExtractiveWriter, LlmWriter, quotation
+from tests.chatbot import Chatbot, Fails
+from tests.rag.asking import question
+
+
+def passage(text: str, heading: str = "Library 図書館 图书馆", number: int = 1) -> RetrievedPassage:
+    return RetrievedPassage(
+        id=str(number),
+        path="library.md",
+        heading=heading,
+        text=text,
+        language="en",
+        similarity=0.5,
+        bm25=3.0,
+        score=0.1,
+    )
+
+
+QUOTED: dict[str, tuple[str, list[str], str]] = {
+    "the sentence that answers": (
+        "How many books can I borrow?",
+        ["The library stands next to the station. You can borrow ten books. Bags are left at the entrance."],
+        "You can borrow ten books.",
+    ),
+    "with the sentence that a pronoun points back to": (
+        "Until what time is the kiosk in the lobby open?",
+        ["A kiosk stands in the lobby. It is open until 22:00 on every day of the year. Cash only."],
+        "A kiosk stands in the lobby. It is open until 22:00 on every day of the year.",
+    ),
+    "a list with the sentence that announces it": (
+        "What do I have to send to get a certificate by post?",
+        ["To get a certificate by post, send these:\n1. Form C-1,\n2. a stamp.\nIt takes 10 days."],
+        "To get a certificate by post, send these:\n1. Form C-1,\n2. a stamp.",
+    ),
+    "one row of a table": (
+        "How long may I keep DVDs?",
+        ["- item: books; loan: 2 weeks\n- item: DVDs; loan: 1 week"],
+        "item: DVDs; loan: 1 week",
+    ),
+    "the number that is asked for": (
+        "How much is the fee for a lost card?",
+        ["A lost card has to be reported. The fee for a lost card is 300 yen."],
+        "The fee for a lost card is 300 yen.",
+    ),
+    "Japanese": (
+        "図書館は何冊まで借りられますか",
+        ["図書館は駅前にあります。本は1人10冊まで借りられます。飲食はご遠慮ください。"],
+        "本は1人10冊まで借りられます。",
+    ),
+    "Japanese list": (
+        "返還手数料はいくらですか",
+        ["引取りには、次の返還手数料が必要です。\n- 自転車：2,500円\n- 原付：4,000円\n届をお持ちください。"],
+        "引取りには、次の返還手数料が必要です。\n- 自転車：2,500円\n- 原付：4,000円",
+    ),
+    "Chinese": (
+        "图书馆最多可以借多少本书？",
+        ["图书馆在车站旁边。每人最多可以借10本书。请勿饮食。"],
+        "每人最多可以借10本书。",
+    ),
+    "from the passage that fits, not the first": (
+        "Where are umbrellas kept?",
+        ["The library opens at nine.", "Umbrellas are kept for a month at the lost property office."],
+        "Umbrellas are kept for a month at the lost property office.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("asked", "texts", "answer"), QUOTED.values(), ids=QUOTED)
+def test_the_writer_quotes(asked: str, texts: list[str], answer: str) -> None:
+    assert quotation(asked, [passage(text, number=n) for n, text in enumerate(texts)]) == answer
+
+
+def test_a_heading_goes_along_where_the_sentence_cannot_be_understood_without_it() -> None:
+    found = [passage("Open from nine to five.", heading="City › Swimming pool")]
+    assert quotation("When is the swimming pool open?", found) == "Swimming pool: Open from nine to five."
+
+
+@pytest.mark.parametrize("texts", [[], ["Bags are left at the entrance."], ["How many books can I borrow?"]])
+async def test_where_nothing_answers_nothing_is_quoted(texts: list[str]) -> None:
+    asked = "Wie viele Bücher?"
+    found = [passage(text) for text in texts]
+    assert await ExtractiveWriter().write(question(asked), asked, found) is None
+
+
+def test_every_quotation_is_word_for_word_in_its_passage() -> None:
+    for asked, texts, _ in QUOTED.values():
+        quoted = quotation(asked, [passage(text) for text in texts])
+        assert quoted is not None
+        assert any(quoted in text for text in texts)
+
+
+@pytest.fixture
+async def model() -> AsyncIterator[tuple[Chatbot, LlmWriter]]:
+    with Chatbot() as bot:
+        writer = LlmWriter(
+            ChatModel(base_url=bot.base_url, model="writer-1", max_retries=0, name="the language model")
+        )
+        yield bot, writer
+        await writer.close()
+
+
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "in English"), ("ja", "日本語で"), ("zh", "用中文"), ("fr", "in English")]
+)
+async def test_a_model_is_given_the_passages_and_told_to_use_nothing_else(
+    model: tuple[Chatbot, LlmWriter], language: str, told: str
+) -> None:
+    bot, writer = model
+    bot.says("You can borrow ten {books}.")
+    found = [passage("Ten books {at most}."), passage("Two weeks.", heading="Library › Loans", number=2)]
+    answer = await writer.write(question("How many?", language=language), "How many?", found)
+    assert (answer, writer.name) == ("You can borrow ten {books}.", "writer-1")
+    system, asked = bot.asked[-1].messages
+    assert told in system["content"]
+    assert "[1] Library 図書館 图书馆\nTen books {at most}." in system["content"]
+    assert "[2] Library › Loans\nTwo weeks." in system["content"]
+    assert asked == {"role": "user", "content": "How many?"}
+    assert bot.asked[-1].body["temperature"] == 0
+
+
+async def test_a_model_that_finds_no_answer_writes_none(model: tuple[Chatbot, LlmWriter]) -> None:
+    bot, writer = model
+    bot.says(f" {NO_ANSWER}\n")
+    assert await writer.write(question("How many?"), "How many?", [passage("Two weeks.")]) is None
+
+
+async def test_a_model_that_is_down_is_named(model: tuple[Chatbot, LlmWriter]) -> None:
+    bot, writer = model
+    bot.always(Fails(503))
+    with pytest.raises(UpstreamUnavailable, match="the language model answered 503"):
+        await writer.write(question("How many?"), "How many?", [passage("Two weeks.")])
