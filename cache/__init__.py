@@ -1,0 +1,1 @@
+"""Verified entries, found by meaning: a near-duplicate gets the verified answer, a near miss never does."""
