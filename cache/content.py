@@ -1,0 +1,117 @@
+"""What a person writes into an entry, checked before it is stored."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import get_args
+
+from cache.entries import Entry, EntryKind, Source
+from cache.errors import InvalidEntry
+from cache.text import normalise
+
+__all__ = ["Content", "checked", "content_of"]
+
+LONGEST_PHRASING = 2_000  # characters; a question, not a document
+LONGEST_ANSWER = 32_000  # a cell of a spreadsheet holds 32,767 characters
+MOST_PHRASINGS = 200
+MOST_SOURCES = 30
+_LANGUAGE = re.compile(r"[a-z]{2}")
+_UNSTORABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """The part of an entry that people write. The first phrasing is the entry's question."""
+
+    kind: EntryKind
+    language: str  # ISO 639-1
+    phrasings: tuple[str, ...]
+    answer: str
+    owner: str = ""
+    sources: tuple[Source, ...] = ()
+    valid_from: date | None = None
+    valid_until: date | None = None  # inclusive
+    review_by: date | None = None
+
+
+def content_of(entry: Entry) -> Content:
+    """What people wrote into an entry."""
+    return Content(
+        kind=entry.kind,
+        language=entry.language,
+        phrasings=entry.phrasings,
+        answer=entry.answer,
+        owner=entry.owner,
+        sources=entry.sources,
+        valid_from=entry.valid_from,
+        valid_until=entry.valid_until,
+        review_by=entry.review_by,
+    )
+
+
+def checked(content: Content) -> Content:
+    """The content, trimmed, with phrasings that say the same kept once.
+
+    Raises:
+        InvalidEntry: naming the first field that can't be used.
+    """
+    if content.kind not in get_args(EntryKind):
+        raise InvalidEntry("kind", f"expected ground_truth or confirmed_answer, found “{content.kind}”")
+    if not _LANGUAGE.fullmatch(content.language):
+        raise InvalidEntry(
+            "language", f"expected an ISO 639-1 code such as en or ja, found “{content.language}”"
+        )
+    if content.valid_from and content.valid_until and content.valid_from > content.valid_until:
+        raise InvalidEntry("valid_until", f"expected a day not before valid_from ({content.valid_from})")
+    if len(content.sources) > MOST_SOURCES:
+        raise InvalidEntry("sources", f"expected at most {MOST_SOURCES}, found {len(content.sources)}")
+    return replace(
+        content,
+        phrasings=_checked_phrasings(content.phrasings),
+        answer=_checked_answer(content.answer),
+        owner=_checked_text("owner", content.owner, longest=200),
+        sources=tuple(_checked_source(source) for source in content.sources),
+    )
+
+
+def _checked_phrasings(phrasings: tuple[str, ...]) -> tuple[str, ...]:
+    kept: dict[str, str] = {}
+    for phrasing in phrasings:
+        text = _checked_text("phrasings", " ".join(phrasing.split()), longest=LONGEST_PHRASING)
+        if not text:
+            continue
+        normalised = normalise(text)
+        if not normalised:
+            raise InvalidEntry("phrasings", f"expected letters or digits, found “{text}”")
+        kept.setdefault(normalised, text)
+    if not kept:
+        raise InvalidEntry("question", "expected at least one question, found none")
+    if len(kept) > MOST_PHRASINGS:
+        raise InvalidEntry("phrasings", f"expected at most {MOST_PHRASINGS}, found {len(kept)}")
+    return tuple(kept.values())
+
+
+def _checked_answer(answer: str) -> str:
+    text = _checked_text("answer", answer, longest=LONGEST_ANSWER)
+    if not text:
+        raise InvalidEntry("answer", "expected a text, found nothing")
+    return text
+
+
+def _checked_source(source: Source) -> Source:
+    document = _checked_text("sources", source.document, longest=1024)
+    if not document or "\n" in document:
+        raise InvalidEntry("sources", f"expected the name of a document on one line, found {document!a}")
+    return Source(document, _checked_text("sources", source.version, longest=64))
+
+
+def _checked_text(field: str, text: str, *, longest: int) -> str:
+    trimmed = text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    if len(trimmed) > longest:
+        raise InvalidEntry(field, f"expected at most {longest} characters, found {len(trimmed)}")
+    found = _UNSTORABLE.search(trimmed)
+    if found:
+        raise InvalidEntry(field, f"expected UTF-8 text without control characters, found {found.group()!a}")
+    return trimmed

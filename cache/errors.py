@@ -1,0 +1,82 @@
+"""What can go wrong with verified entries, named as facts.
+
+```
+CacheError
+├── EntryNotFound      no such entry on this tenant's shelf
+├── EntryConflict      someone changed the entry since it was read
+├── InvalidEntry       a field of an entry can't be used
+│   └── DuplicatePhrasing  another active entry already answers exactly this
+├── ForbiddenChange    the entry's state does not allow that change
+└── UnreadableTable    a file can't be read as a table of entries at all
+```
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CacheError",
+    "DuplicatePhrasing",
+    "EntryConflict",
+    "EntryNotFound",
+    "ForbiddenChange",
+    "InvalidEntry",
+    "UnreadableTable",
+]
+
+
+class CacheError(Exception):
+    """Anything the cache refuses to do; the message is a sentence for a person."""
+
+
+class EntryNotFound(CacheError):  # noqa: N818 - errors are named as facts
+    """There is no such entry on this tenant's shelf."""
+
+    def __init__(self, entry_id: str) -> None:
+        super().__init__(f"there is no entry {entry_id}")
+        self.entry_id = entry_id
+
+
+class EntryConflict(CacheError):  # noqa: N818 - errors are named as facts
+    """The entry was changed since the caller read it."""
+
+    def __init__(self, entry_id: str, *, expected: int, found: int) -> None:
+        super().__init__(
+            f"entry {entry_id} is at revision {found}, the change was made on revision {expected}: "
+            "read it again"
+        )
+        self.entry_id = entry_id
+        self.expected = expected
+        self.found = found
+
+
+class InvalidEntry(CacheError):  # noqa: N818 - errors are named as facts
+    """A field of an entry can't be used; `expected` says what would be."""
+
+    def __init__(self, field: str, expected: str) -> None:
+        super().__init__(f"{field}: {expected}")
+        self.field = field
+        self.expected = expected
+
+
+class DuplicatePhrasing(InvalidEntry):
+    """Another active entry of the same tenant and language has this phrasing."""
+
+    def __init__(self, phrasing: str, *, other: str) -> None:
+        super().__init__("phrasings", f"“{phrasing}” already belongs to the active entry {other}")
+        self.phrasing = phrasing
+        self.other = other
+
+
+class ForbiddenChange(CacheError):  # noqa: N818 - errors are named as facts
+    """The entry's state does not allow the change."""
+
+    def __init__(self, entry_id: str, *, state: str, change: str, allowed: tuple[str, ...]) -> None:
+        ways = ", ".join(allowed) or "none"
+        super().__init__(f"entry {entry_id} is {state} and can't become {change} (allowed: {ways})")
+        self.entry_id = entry_id
+        self.state = state
+        self.change = change
+
+
+class UnreadableTable(CacheError):  # noqa: N818 - errors are named as facts
+    """A file can't be read as a table of entries; the message says where and what was expected."""

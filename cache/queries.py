@@ -1,0 +1,174 @@
+"""The statements behind the store of entries."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from cache.entries import Entry, EntryKind, EntryState
+from cache.errors import DuplicatePhrasing
+from cache.rows import entries_from_rows
+from cache.text import exact_key, normalise
+from storage.schema import entries, entry_phrasings
+from storage.sql import Database
+
+__all__ = [
+    "NO_FILTERS",
+    "Changing",
+    "Filters",
+    "changing",
+    "next_page",
+    "own_id",
+    "page",
+    "read_if_own",
+    "refuse_duplicates",
+    "served",
+    "with_phrasings",
+]
+
+Changing = AbstractAsyncContextManager[AsyncConnection]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a list of entries is narrowed to; None leaves a field open."""
+
+    state: EntryState | None = None
+    language: str | None = None
+    kind: EntryKind | None = None
+    owner: str | None = None
+    search: str | None = None  # words that stand in a phrasing or in the answer
+    review_before: date | None = None
+
+
+NO_FILTERS = Filters()
+
+
+@asynccontextmanager
+async def changing(db: Database, tenant: str) -> AsyncIterator[AsyncConnection]:
+    """A write transaction in which nobody else changes this tenant's entries.
+
+    SQLite has one writer at a time; PostgreSQL is asked for a lock, so that two
+    replicas can't give the same phrasing to two entries.
+    """
+    async with db.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            lock = text("SELECT pg_advisory_xact_lock(hashtextextended(:tenant, 20260401))")
+            await connection.execute(lock, {"tenant": tenant})
+        yield connection
+
+
+def with_phrasings() -> Select[Any]:
+    """Entries joined with their phrasings, in the order that `entries_from_rows` reads."""
+    return (
+        select(entries, entry_phrasings.c.text.label("phrasing"))
+        .join(entry_phrasings, entry_phrasings.c.entry_id == entries.c.id)
+        .order_by(entries.c.id, entry_phrasings.c.position)
+    )
+
+
+def served(tenant: str, language: str, today: date) -> tuple[ColumnElement[bool], ...]:
+    """What holds for an entry that may be served: its shelf, its state, its validity."""
+    return (
+        entries.c.tenant == tenant,
+        entries.c.language == language,
+        entries.c.state == "active",
+        or_(entries.c.valid_from.is_(None), entries.c.valid_from <= today),
+        or_(entries.c.valid_until.is_(None), entries.c.valid_until >= today),
+    )
+
+
+async def page(
+    connection: AsyncConnection, tenant: str, filters: Filters, *, limit: int, offset: int
+) -> tuple[Sequence[str], int]:
+    """The ids of a page, and the length of the whole list."""
+    conditions = [entries.c.tenant == tenant, *_conditions(filters)]
+    ids = await connection.scalars(
+        select(entries.c.id)
+        .where(*conditions)
+        .order_by(entries.c.updated_at.desc(), entries.c.id)
+        .limit(limit)
+        .offset(offset)
+    )
+    return ids.all(), await _total(connection, conditions)
+
+
+async def next_page(
+    connection: AsyncConnection, tenant: str, filters: Filters, last: str, *, limit: int
+) -> tuple[Sequence[str], int]:
+    """The ids that follow `last` in the order of ids, and the length of the whole list."""
+    conditions = [entries.c.tenant == tenant, *_conditions(filters)]
+    statement = (
+        select(entries.c.id).where(*conditions, entries.c.id > last).order_by(entries.c.id).limit(limit)
+    )
+    return (await connection.scalars(statement)).all(), await _total(connection, conditions)
+
+
+async def _total(connection: AsyncConnection, conditions: Sequence[ColumnElement[bool]]) -> int:
+    return await connection.scalar(select(func.count()).select_from(entries).where(*conditions)) or 0
+
+
+def _conditions(filters: Filters) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    for name in ("state", "language", "kind", "owner"):
+        wanted = getattr(filters, name)
+        if wanted is not None:
+            conditions.append(entries.c[name] == wanted)
+    if filters.review_before is not None:
+        conditions.append(entries.c.review_by < filters.review_before)
+    if filters.search:
+        in_phrasing = exists().where(
+            entry_phrasings.c.entry_id == entries.c.id,
+            entry_phrasings.c.text.icontains(filters.search, autoescape=True),
+        )
+        conditions.append(or_(in_phrasing, entries.c.answer.icontains(filters.search, autoescape=True)))
+    return conditions
+
+
+async def read_if_own(connection: AsyncConnection, tenant: str, entry_id: str) -> Entry | None:
+    """The entry, if this tenant has it."""
+    statement = with_phrasings().where(entries.c.id == entry_id, entries.c.tenant == tenant)
+    found = entries_from_rows((await connection.execute(statement)).mappings())
+    return found[0] if found else None
+
+
+async def own_id(connection: AsyncConnection, tenant: str, wanted: str, second: str) -> str:
+    """The wanted id, or the second where another tenant has the wanted one."""
+    owner = await connection.scalar(select(entries.c.tenant).where(entries.c.id == wanted))
+    return wanted if owner in (None, tenant) else second
+
+
+async def refuse_duplicates(connection: AsyncConnection, entry: Entry) -> None:
+    """Refuse an entry that says what another active one says, on one shelf at one time.
+
+    Raises:
+        DuplicatePhrasing: naming the phrasing and the other entry.
+    """
+    phrasings = {normalise(phrasing): phrasing for phrasing in entry.phrasings}
+    same = (
+        select(entries.c.id, entries.c.valid_from, entries.c.valid_until, entry_phrasings.c.normalised)
+        .join(entry_phrasings, entry_phrasings.c.entry_id == entries.c.id)
+        .where(
+            entry_phrasings.c.tenant == entry.tenant,
+            entry_phrasings.c.exact_key.in_([exact_key(one) for one in phrasings]),
+            entries.c.language == entry.language,
+            entries.c.state == "active",
+            entries.c.id != entry.id,
+        )
+    )
+    for other, valid_from, valid_until, normalised in await connection.execute(same):
+        if normalised in phrasings and _overlap(entry, valid_from, valid_until):
+            raise DuplicatePhrasing(phrasings[normalised], other=other)
+
+
+def _overlap(entry: Entry, valid_from: date | None, valid_until: date | None) -> bool:
+    """Whether there is a day on which both are valid: last year's price and this year's never meet."""
+    starts_in_time = not (entry.valid_from and valid_until) or entry.valid_from <= valid_until
+    ends_in_time = not (entry.valid_until and valid_from) or valid_from <= entry.valid_until
+    return starts_in_time and ends_in_time

@@ -1,0 +1,136 @@
+"""Entries as rows and snapshots: the only place that knows both forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime
+from typing import Any, cast
+from uuid import uuid4
+
+from sqlalchemy import RowMapping
+
+from cache.content import Content
+from cache.entries import Entry, EntryKind, EntryState, Source
+from cache.text import exact_key, normalise
+
+__all__ = [
+    "content_values",
+    "entries_from_rows",
+    "entry_from_snapshot",
+    "new_id",
+    "phrasing_rows",
+    "snapshot",
+]
+
+
+def new_id() -> str:
+    """A random id."""
+    return str(uuid4())
+
+
+def content_values(content: Content) -> dict[str, Any]:
+    """The columns of `entries` that people write."""
+    return {
+        "kind": content.kind,
+        "language": content.language,
+        "answer": content.answer,
+        "owner": content.owner,
+        "sources": _source_values(content.sources),
+        "valid_from": content.valid_from,
+        "valid_until": content.valid_until,
+        "review_by": content.review_by,
+    }
+
+
+def phrasing_rows(entry_id: str, tenant: str, phrasings: Iterable[str]) -> list[dict[str, Any]]:
+    """The rows of `entry_phrasings`; each gets an id of its own."""
+    rows = []
+    for position, text in enumerate(phrasings):
+        normalised = normalise(text)
+        rows.append(
+            {
+                "id": new_id(),
+                "entry_id": entry_id,
+                "tenant": tenant,
+                "position": position,
+                "text": text,
+                "normalised": normalised,
+                "exact_key": exact_key(normalised),
+            }
+        )
+    return rows
+
+
+def entries_from_rows(rows: Iterable[RowMapping]) -> list[Entry]:
+    """Entries from a join with their phrasings (`phrasing`), ordered by entry and position."""
+    first: dict[str, RowMapping] = {}
+    phrasings: dict[str, list[str]] = {}
+    for row in rows:
+        first.setdefault(row["id"], row)
+        phrasings.setdefault(row["id"], []).append(row["phrasing"])
+    return [_entry(row, tuple(phrasings[entry_id])) for entry_id, row in first.items()]
+
+
+def snapshot(entry: Entry) -> dict[str, Any]:
+    """The whole entry as JSON, for its history."""
+    return {
+        "id": entry.id,
+        "tenant": entry.tenant,
+        "kind": entry.kind,
+        "language": entry.language,
+        "phrasings": list(entry.phrasings),
+        "answer": entry.answer,
+        "state": entry.state,
+        "owner": entry.owner,
+        "sources": _source_values(entry.sources),
+        "valid_from": _day_text(entry.valid_from),
+        "valid_until": _day_text(entry.valid_until),
+        "review_by": _day_text(entry.review_by),
+        "revision": entry.revision,
+        "created_at": entry.created_at.isoformat(),
+        "updated_at": entry.updated_at.isoformat(),
+    }
+
+
+def entry_from_snapshot(stored: Mapping[str, Any]) -> Entry:
+    """The entry as it was when the snapshot was made."""
+    days = {name: _day(stored[name]) for name in ("valid_from", "valid_until", "review_by")}
+    moments = {name: datetime.fromisoformat(stored[name]) for name in ("created_at", "updated_at")}
+    return _entry({**stored, **days, **moments}, tuple(stored["phrasings"]))
+
+
+def _entry(row: Mapping[Any, Any], phrasings: tuple[str, ...]) -> Entry:
+    return Entry(
+        id=row["id"],
+        tenant=row["tenant"],
+        kind=cast("EntryKind", row["kind"]),
+        language=row["language"],
+        phrasings=phrasings,
+        answer=row["answer"],
+        state=cast("EntryState", row["state"]),
+        owner=row["owner"],
+        sources=tuple(Source(one["document"], one["version"]) for one in row["sources"]),
+        valid_from=row["valid_from"],
+        valid_until=row["valid_until"],
+        review_by=row["review_by"],
+        revision=row["revision"],
+        created_at=_in_utc(row["created_at"]),
+        updated_at=_in_utc(row["updated_at"]),
+    )
+
+
+def _source_values(sources: Iterable[Source]) -> list[dict[str, str]]:
+    return [{"document": source.document, "version": source.version} for source in sources]
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """SQLite gives moments without a time zone; they were stored in UTC."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _day_text(day: date | None) -> str | None:
+    return day.isoformat() if day else None
+
+
+def _day(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None

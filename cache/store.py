@@ -1,0 +1,359 @@
+"""Verified entries in SQL. Every change is one transaction and leaves a full snapshot in the history."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from cache import queries
+from cache.content import Content, checked, content_of
+from cache.entries import Entry, EntryState
+from cache.errors import CacheError, EntryConflict, EntryNotFound, ForbiddenChange, InvalidEntry
+from cache.rows import (
+    content_values,
+    entries_from_rows,
+    entry_from_snapshot,
+    new_id,
+    phrasing_rows,
+    snapshot,
+)
+from cache.text import exact_key, normalise
+from storage.schema import entries, entry_history, entry_phrasings
+from storage.sql import Database
+
+__all__ = ["TRANSITIONS", "Change", "EntryStore", "Incoming", "Page", "Phrased", "Put"]
+
+TRANSITIONS: dict[EntryState, dict[EntryState, str]] = {
+    "draft": {"active": "activated", "retired": "retired"},
+    "active": {"paused": "paused", "stale": "outdated", "retired": "retired"},
+    "paused": {"active": "activated", "stale": "outdated", "retired": "retired"},
+    "stale": {"active": "activated", "paused": "paused", "retired": "retired"},
+    "retired": {"draft": "reopened"},
+}
+"""Which state may follow which, and what the history calls the step."""
+
+LARGEST_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step in the life of an entry, with the entry as it was after it."""
+
+    revision: int
+    at: datetime
+    by: str
+    change: str
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some entries of a list, and how many the whole list has."""
+
+    entries: tuple[Entry, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Phrased:
+    """An entry and the phrasing of it that was met."""
+
+    entry: Entry
+    phrasing: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """An entry on its way in from elsewhere; without an id it is a new one."""
+
+    content: Content
+    state: EntryState = "active"
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """What became of an incoming entry."""
+
+    entry: Entry
+    change: str  # created | edited | unchanged
+
+
+class EntryStore:
+    """The entries of all tenants; every method sees one tenant's only."""
+
+    def __init__(self, db: Database, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.db = db
+        self._now = now
+
+    async def create(
+        self,
+        tenant: str,
+        content: Content,
+        *,
+        by: str,
+        state: EntryState = "draft",
+        entry_id: str | None = None,
+    ) -> Entry:
+        """A new entry.
+
+        Raises:
+            InvalidEntry: naming the field; DuplicatePhrasing if another active entry says the same.
+        """
+        async with self._changing(tenant) as connection:
+            return await self._create(
+                connection, tenant, checked(content), by=by, state=state, entry_id=entry_id
+            )
+
+    async def edit(self, tenant: str, entry_id: str, content: Content, *, revision: int, by: str) -> Entry:
+        """The entry with new content; `revision` is the one that the editor read.
+
+        Raises:
+            EntryNotFound, EntryConflict, InvalidEntry, DuplicatePhrasing.
+        """
+        async with self._changing(tenant) as connection:
+            entry = await self._read(connection, tenant, entry_id)
+            return await self._edit(connection, entry, checked(content), revision=revision, by=by)
+
+    async def change_state(
+        self, tenant: str, entry_id: str, state: EntryState, *, revision: int, by: str
+    ) -> Entry:
+        """The entry in a state that may follow its present one (`TRANSITIONS`).
+
+        Raises:
+            EntryNotFound, EntryConflict, ForbiddenChange, DuplicatePhrasing (on activation).
+        """
+        async with self._changing(tenant) as connection:
+            entry = await self._read(connection, tenant, entry_id)
+            ways = TRANSITIONS[entry.state]
+            if state not in ways:
+                raise ForbiddenChange(entry_id, state=entry.state, change=state, allowed=tuple(ways))
+            changed = self._next(entry, revision, state=state)
+            if state == "active":
+                await queries.refuse_duplicates(connection, changed)
+            await self._write(connection, changed, {"state": state})
+            await self._remember(connection, changed, by=by, change=ways[state])
+            return changed
+
+    async def put(
+        self, tenant: str, incoming: Sequence[Incoming], *, by: str
+    ) -> tuple[Put | CacheError, ...]:
+        """Create or edit many in one transaction; each refused one is its error, the rest is kept."""
+        results: list[Put | CacheError] = []
+        async with self._changing(tenant) as connection:
+            for one in incoming:
+                try:
+                    results.append(await self._put(connection, tenant, one, by=by))
+                except CacheError as refused:
+                    results.append(refused)
+        return tuple(results)
+
+    async def get(self, tenant: str, entry_id: str) -> Entry:
+        """The entry.
+
+        Raises:
+            EntryNotFound: also if the entry is another tenant's.
+        """
+        async with self.db.connect() as connection:
+            return await self._read(connection, tenant, entry_id)
+
+    async def list(
+        self, tenant: str, filters: queries.Filters = queries.NO_FILTERS, *, limit: int = 50, offset: int = 0
+    ) -> Page:
+        """The tenant's entries that pass the filters, the last changed first."""
+        async with self.db.connect() as connection:
+            ids, total = await queries.page(
+                connection, tenant, filters, limit=min(limit, LARGEST_PAGE), offset=offset
+            )
+            rows = await connection.execute(queries.with_phrasings().where(entries.c.id.in_(ids)))
+            found = {entry.id: entry for entry in entries_from_rows(rows.mappings())}
+        return Page(tuple(found[entry_id] for entry_id in ids), total)
+
+    async def walk(self, tenant: str, filters: queries.Filters = queries.NO_FILTERS) -> AsyncIterator[Page]:
+        """All of the tenant's entries that pass the filters, a page at a time, each exactly once."""
+        last = ""
+        while True:
+            async with self.db.connect() as connection:
+                ids, total = await queries.next_page(connection, tenant, filters, last, limit=LARGEST_PAGE)
+                rows = await connection.execute(queries.with_phrasings().where(entries.c.id.in_(ids)))
+                found = entries_from_rows(rows.mappings())
+            if not found:
+                return
+            yield Page(tuple(found), total)
+            last = ids[-1]
+
+    async def history(self, tenant: str, entry_id: str) -> tuple[Change, ...]:
+        """Every change of the entry, the first one first.
+
+        Raises:
+            EntryNotFound: also if the entry is another tenant's.
+        """
+        async with self.db.connect() as connection:
+            await self._read(connection, tenant, entry_id)
+            rows = await connection.execute(
+                select(entry_history).where(entry_history.c.entry_id == entry_id).order_by(entry_history.c.id)
+            )
+            found = rows.mappings().all()
+        changes = [(row, entry_from_snapshot(row["snapshot"])) for row in found]
+        return tuple(
+            Change(entry.revision, entry.updated_at, row["by"], row["change"], entry)
+            for row, entry in changes
+        )
+
+    async def find_exact(self, tenant: str, text: str, language: str) -> Phrased | None:
+        """The served entry that has this very question among its phrasings, in one SELECT."""
+        normalised = normalise(text)
+        if not normalised:
+            return None
+        met = entry_phrasings.alias("met")
+        statement = (
+            queries.with_phrasings()
+            .join(met, met.c.entry_id == entries.c.id)
+            .where(
+                met.c.tenant == tenant,
+                met.c.exact_key == exact_key(normalised),
+                met.c.normalised == normalised,
+                *queries.served(tenant, language, self._now().date()),
+            )
+        )
+        async with self.db.connect() as connection:
+            found = entries_from_rows((await connection.execute(statement)).mappings())
+        if not found:
+            return None
+        same = (phrasing for phrasing in found[0].phrasings if normalise(phrasing) == normalised)
+        return Phrased(found[0], next(same))
+
+    async def served(self, tenant: str, language: str, ids: Sequence[str] | None = None) -> tuple[Entry, ...]:
+        """The entries that may be served today, all or those with the given ids, in one SELECT."""
+        statement = queries.with_phrasings().where(*queries.served(tenant, language, self._now().date()))
+        if ids is not None:
+            statement = statement.where(entries.c.id.in_(ids))
+        async with self.db.connect() as connection:
+            return tuple(entries_from_rows((await connection.execute(statement)).mappings()))
+
+    async def shelves(self) -> tuple[tuple[str, str], ...]:
+        """Every tenant and language that has an active entry."""
+        statement = select(entries.c.tenant, entries.c.language).where(entries.c.state == "active").distinct()
+        async with self.db.connect() as connection:
+            rows = await connection.execute(statement.order_by(entries.c.tenant, entries.c.language))
+            return tuple((tenant, language) for tenant, language in rows)
+
+    def _changing(self, tenant: str) -> queries.Changing:
+        return queries.changing(self.db, tenant)
+
+    async def _read(self, connection: AsyncConnection, tenant: str, entry_id: str) -> Entry:
+        statement = queries.with_phrasings().where(entries.c.id == entry_id, entries.c.tenant == tenant)
+        found = entries_from_rows((await connection.execute(statement)).mappings())
+        if not found:
+            raise EntryNotFound(entry_id)
+        return found[0]
+
+    async def _create(
+        self,
+        connection: AsyncConnection,
+        tenant: str,
+        content: Content,
+        *,
+        by: str,
+        state: EntryState,
+        entry_id: str | None,
+    ) -> Entry:
+        now = self._now()
+        values = content_values(content) | {"id": entry_id or new_id(), "tenant": tenant, "state": state}
+        entry = Entry(
+            **(values | {"sources": content.sources}),
+            phrasings=content.phrasings,
+            created_at=now,
+            updated_at=now,
+        )
+        if state == "active":
+            await queries.refuse_duplicates(connection, entry)
+        await connection.execute(insert(entries), values | {"created_at": now, "updated_at": now})
+        await connection.execute(insert(entry_phrasings), phrasing_rows(entry.id, tenant, entry.phrasings))
+        await self._remember(connection, entry, by=by, change="created")
+        return entry
+
+    async def _edit(
+        self, connection: AsyncConnection, entry: Entry, content: Content, *, revision: int, by: str
+    ) -> Entry:
+        written = {name: getattr(content, name) for name in Content.__dataclass_fields__}
+        changed = self._next(entry, revision, **written)
+        if entry.state == "active":
+            await queries.refuse_duplicates(connection, changed)
+        await self._write(connection, changed, content_values(content))
+        await connection.execute(delete(entry_phrasings).where(entry_phrasings.c.entry_id == entry.id))
+        rows = phrasing_rows(entry.id, entry.tenant, changed.phrasings)
+        await connection.execute(insert(entry_phrasings), rows)
+        await self._remember(connection, changed, by=by, change="edited")
+        return changed
+
+    async def _put(self, connection: AsyncConnection, tenant: str, one: Incoming, *, by: str) -> Put:
+        content = checked(one.content)
+        entry_id = None
+        if one.id is not None:
+            entry_id = await queries.own_id(
+                connection, tenant, _checked_id(one.id), _second_id(tenant, one.id)
+            )
+            found = await queries.read_if_own(connection, tenant, entry_id)
+            if found is not None:
+                return await self._put_again(connection, found, content, one.state, by=by)
+        entry = await self._create(connection, tenant, content, by=by, state=one.state, entry_id=entry_id)
+        return Put(entry, "created")
+
+    async def _put_again(
+        self, connection: AsyncConnection, entry: Entry, content: Content, state: EntryState, *, by: str
+    ) -> Put:
+        """An import says how an entry is to be, so it may set any state."""
+        if content_of(entry) == content and entry.state == state:
+            return Put(entry, "unchanged")
+        moved = replace(entry, state=state)
+        changed = await self._edit(connection, moved, content, revision=entry.revision, by=by)
+        return Put(changed, "edited")
+
+    def _next(self, entry: Entry, revision: int, **changed: Any) -> Entry:
+        if entry.revision != revision:
+            raise EntryConflict(entry.id, expected=revision, found=entry.revision)
+        return replace(entry, **changed, revision=revision + 1, updated_at=self._now())
+
+    async def _write(self, connection: AsyncConnection, entry: Entry, values: dict[str, Any]) -> None:
+        """Write the next revision of an entry, unless someone else did so just now."""
+        stamp = {"revision": entry.revision, "updated_at": entry.updated_at, "state": entry.state}
+        written = await connection.execute(
+            update(entries)
+            .where(
+                entries.c.id == entry.id,
+                entries.c.tenant == entry.tenant,
+                entries.c.revision == entry.revision - 1,
+            )
+            .values(values | stamp)
+        )
+        if written.rowcount != 1:
+            raise EntryConflict(entry.id, expected=entry.revision - 1, found=entry.revision)
+
+    async def _remember(self, connection: AsyncConnection, entry: Entry, *, by: str, change: str) -> None:
+        row = {
+            "entry_id": entry.id,
+            "revision": entry.revision,
+            "at": entry.updated_at,
+            "by": by,
+            "change": change,
+            "snapshot": snapshot(entry),
+        }
+        await connection.execute(insert(entry_history), row)
+
+
+def _checked_id(entry_id: str) -> str:
+    if not 0 < len(entry_id) <= 36 or not entry_id.isprintable() or " " in entry_id:
+        raise InvalidEntry("id", f"expected 1 to 36 characters without spaces, found “{entry_id[:50]}”")
+    return entry_id
+
+
+def _second_id(tenant: str, entry_id: str) -> str:
+    """What an imported entry is called here if another tenant took its id first."""
+    return str(uuid5(NAMESPACE_URL, f"sekisho:{tenant}:{entry_id}"))
