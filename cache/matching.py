@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from cache.entries import Entry
+from cache.evidence import Evidence, Weighing, agreement
+from cache.guards import Compared, Guard
+from cache.text import pieces
 
-__all__ = ["Hit", "Match", "Miss", "NearMiss", "Tier"]
+__all__ = ["Candidate", "Hit", "Match", "Miss", "NearMiss", "Similar", "Tier", "candidates", "decide"]
 
 Tier = Literal["exact", "vector"]
+
+NEAR = 0.5  # from half the cut on, an entry is close enough to be shown to a person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +49,115 @@ class Miss:
 
 
 Match = Hit | NearMiss | Miss
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """The phrasings nearest to a question, as the index gave them."""
+
+    cosines: tuple[tuple[str, str, float], ...]  # entry id, phrasing, cosine; best first
+    floor: float | None  # no other phrasing is nearer than this; None if there is no other
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """An entry that may answer, what speaks for it, and how probable that makes it."""
+
+    entry: Entry
+    phrasing: str
+    evidence: Evidence
+    score: float
+
+
+def candidates(
+    question: str, similar: Similar, entries: Sequence[Entry], weighing: Weighing
+) -> tuple[Candidate, ...]:
+    """The entries with their evidence, the most probable first."""
+    nearness = [_nearness(question, entry, similar) for entry in entries]
+    scored = []
+    for at, near in enumerate(nearness):
+        others = nearness[:at] + nearness[at + 1 :]
+        evidence = Evidence(
+            best=near.best,
+            second=near.second,
+            margin=near.best - max((one.best for one in others), default=_rival(similar)),
+            characters=near.characters,
+            characters_margin=near.characters - max((one.characters for one in others), default=-math.inf),
+        )
+        score = float(weighing.probability(evidence.as_array()))
+        scored.append(Candidate(entry=near.entry, phrasing=near.phrasing, evidence=evidence, score=score))
+    return tuple(sorted(scored, key=lambda one: (-one.score, one.entry.id)))
+
+
+def decide(question: str, ranked: Sequence[Candidate], *, cut: float, guards: Sequence[Guard]) -> Match:
+    """Serve the most probable candidate if it reaches the cut and no guard objects."""
+    if not ranked:
+        return Miss(reason="no entry is near")
+    first = ranked[0]
+    if first.score < cut * NEAR:
+        return Miss(reason=f"no entry is near: the nearest scores {first.score:.3f}, the cut is {cut:.3f}")
+    if first.score < cut:
+        return _held_back(first, f"score {first.score:.3f} is below the cut {cut:.3f}")
+    objection = _objection(question, first, guards)
+    if objection is not None:
+        return _held_back(first, objection)
+    return Hit(
+        entry=first.entry,
+        phrasing=first.phrasing,
+        tier="vector",
+        score=first.score,
+        reason=f"score {first.score:.3f} reaches the cut {cut:.3f}",
+    )
+
+
+def _held_back(candidate: Candidate, reason: str) -> NearMiss:
+    return NearMiss(entry=candidate.entry, phrasing=candidate.phrasing, score=candidate.score, reason=reason)
+
+
+def _objection(question: str, candidate: Candidate, guards: Sequence[Guard]) -> str | None:
+    """What the first objecting guard saw; a guard that could not look objects too."""
+    compared = Compared(
+        question=pieces(question).normalised,
+        phrasing=pieces(candidate.phrasing).normalised,
+        phrasings=tuple(pieces(phrasing).normalised for phrasing in candidate.entry.phrasings),
+        language=candidate.entry.language,
+    )
+    for guard in guards:
+        try:
+            seen = guard.veto(compared)
+        except Exception as failure:  # noqa: BLE001 - whatever broke, a check that did not run is no pass
+            return f"{guard.name}: could not be checked ({type(failure).__name__}: {failure})"
+        if seen is not None:
+            return f"{guard.name}: {seen}"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Nearness:
+    entry: Entry
+    phrasing: str
+    best: float
+    second: float
+    characters: float
+
+
+def _nearness(question: str, entry: Entry, similar: Similar) -> _Nearness:
+    """How near an entry is by itself; what the index did not return is at most at its floor."""
+    wording = frozenset(entry.phrasings)  # a phrasing that was edited away may still be in the index
+    found = [
+        (text, cosine) for owner, text, cosine in similar.cosines if owner == entry.id and text in wording
+    ]
+    floor = similar.floor if similar.floor is not None else 0.0
+    cosines = [cosine for _, cosine in found] or [floor]
+    second = cosines[1] if len(cosines) > 1 else floor if len(wording) > 1 else cosines[0]
+    grams = pieces(question).grams
+    shares = [(agreement(grams, pieces(text).grams), text) for text in entry.phrasings]
+    characters, closest = max(shares, key=lambda share: share[0])
+    return _Nearness(
+        entry, found[0][0] if found else closest, cosines[0], min(second, cosines[0]), characters
+    )
+
+
+def _rival(similar: Similar) -> float:
+    """What an only candidate is compared with: the best that the index may have kept to itself."""
+    return similar.floor if similar.floor is not None else -math.inf

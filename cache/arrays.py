@@ -1,0 +1,119 @@
+"""The evidence of many questions against a whole shelf at once, for calibration and fitting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from cache.evidence import EVIDENCE, Numbers
+from cache.text import character_grams, normalise
+from encoders import Vector
+
+__all__ = ["Owners", "ShelfArrays", "without_entries"]
+
+Owners = NDArray[np.intp]
+_BEST, _SECOND, _MARGIN, _CHARACTERS, _CHARACTERS_MARGIN = range(len(EVIDENCE))
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfArrays:
+    """The phrasings of a shelf as arrays, those of one entry beside each other."""
+
+    vectors: Vector
+    grams: csr_array  # a row per phrasing, a 1 for each of its character n-grams
+    sizes: Numbers  # how many n-grams each phrasing has
+    columns: dict[str, int]
+    starts: Owners  # where each entry begins
+
+    @classmethod
+    def of(cls, vectors: Vector, texts: Sequence[str], owners: Owners) -> Self:
+        """The shelf of these phrasings; `owners` numbers the entry of each, ascending."""
+        columns: dict[str, int] = {}
+        grams, sizes = _gram_table(texts, columns, grow=True)
+        starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])
+        return cls(vectors, grams, sizes, columns, starts)
+
+    @property
+    def entry_sizes(self) -> Owners:
+        """How many phrasings each entry has."""
+        ends = np.append(self.starts[1:], len(self.sizes))
+        return np.asarray(ends - self.starts, np.intp)
+
+    def evidence(self, vectors: Vector, texts: Sequence[str]) -> Numbers:
+        """The evidence for every entry, shape (questions, entries, pieces of evidence)."""
+        grams, sizes = _gram_table(texts, self.columns, grow=False)
+        return with_leads(self._without_leads(vectors, grams, sizes, itself=None))
+
+    def held_out(self, rows: Owners) -> Numbers:
+        """The evidence for phrasings of the shelf itself, each as if it were not on it."""
+        return with_leads(
+            self._without_leads(self.vectors[rows], self.grams[rows], self.sizes[rows], itself=rows)
+        )
+
+    def _without_leads(
+        self, vectors: Vector, grams: csr_array, sizes: Numbers, *, itself: Owners | None
+    ) -> Numbers:
+        cosines = (vectors @ self.vectors.T).astype(np.float64)
+        both = sizes[:, None] + self.sizes[None, :]
+        shares = 2 * (grams @ self.grams.T).toarray() / np.maximum(both, 1)
+        if itself is not None:
+            held = np.arange(len(itself)), itself
+            cosines[held] = shares[held] = -np.inf
+        evidence = np.full((len(cosines), len(self.starts), len(EVIDENCE)), -np.inf)
+        evidence[:, :, _BEST] = np.maximum.reduceat(cosines, self.starts, axis=1)
+        evidence[:, :, _SECOND] = self._second(cosines, evidence[:, :, _BEST])
+        evidence[:, :, _CHARACTERS] = np.maximum.reduceat(shares, self.starts, axis=1)
+        return evidence
+
+    def _second(self, cosines: Numbers, best: Numbers) -> Numbers:
+        """The second best of every entry; its best where there is no second."""
+        second = best.copy()
+        for entry, (start, size) in enumerate(zip(self.starts, self.entry_sizes, strict=True)):
+            if size > 1:
+                part = cosines[:, start : start + size]
+                second[:, entry] = np.partition(part, size - 2, axis=1)[:, -2]
+        return np.where(np.isinf(second), best, second)
+
+
+def without_entries(evidence: Numbers, entries: Owners) -> Numbers:
+    """The evidence as if one entry per question were not on the shelf."""
+    changed = evidence.copy()
+    changed[np.arange(len(entries)), entries] = -np.inf
+    return with_leads(changed)
+
+
+def with_leads(evidence: Numbers) -> Numbers:
+    """The evidence with each entry's lead over the best other one filled in, in place."""
+    evidence[:, :, _MARGIN] = _lead(evidence[:, :, _BEST])
+    evidence[:, :, _CHARACTERS_MARGIN] = _lead(evidence[:, :, _CHARACTERS])
+    return evidence
+
+
+def _lead(values: Numbers) -> Numbers:
+    """Each value less the largest other one of its row; infinite where there is no other."""
+    lead = np.full(values.shape, np.inf)
+    if values.shape[1] < 2:
+        return lead
+    top = np.partition(values, -2, axis=1)[:, -2:]
+    other = np.repeat(top[:, 1:], values.shape[1], axis=1)
+    other[np.arange(len(values)), values.argmax(axis=1)] = top[:, 0]
+    np.subtract(values, other, out=lead, where=np.isfinite(values) & np.isfinite(other))
+    return lead
+
+
+def _gram_table(texts: Sequence[str], columns: dict[str, int], *, grow: bool) -> tuple[csr_array, Numbers]:
+    grams = [character_grams(normalise(text)) for text in texts]
+    if grow:
+        for one in grams:
+            for gram in one:
+                columns.setdefault(gram, len(columns))
+    known = [[columns[gram] for gram in one if gram in columns] for one in grams]
+    bounds = np.cumsum([0, *map(len, known)])
+    indices = np.fromiter((column for row in known for column in row), np.int32, bounds[-1])
+    table = csr_array((np.ones(len(indices), np.float32), indices, bounds), shape=(len(texts), len(columns)))
+    return table, np.array([len(one) for one in grams], np.float64)
