@@ -1,0 +1,159 @@
+"""Bringing the index up to what SQL says: SQL first, the index after, and found again at start-up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select, update
+
+from cache.store import EntryStore
+from encoders import Encoder, Vector
+from storage.schema import entries, entry_phrasings
+from storage.vectors import Point, VectorIndex
+
+__all__ = ["Disagreement", "Progress", "disagreement", "index_pending", "reindex"]
+
+BATCH = 64  # entries at a time: a few hundred phrasings fill the encoder's batches
+Progress = Callable[[int], object]
+"""Told after each batch how many entries it held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Phrasings that SQL serves and the index lacks, and points that SQL does not know."""
+
+    missing: frozenset[str]
+    unknown: frozenset[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class _Behind:
+    id: str
+    state: str
+    revision: int
+    indexed_revision: int
+
+    @property
+    def may_have_points(self) -> bool:
+        """False for entries that never were in the index: nothing to remove, so imports are quick."""
+        return self.indexed_revision > 0 or self.revision > 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrasing:
+    id: str
+    text: str
+    entry: str
+    tenant: str
+    language: str
+
+
+async def index_pending(
+    store: EntryStore, index: VectorIndex, encoder: Encoder, *, progress: Progress | None = None
+) -> int:
+    """Bring every changed entry into the index, or out of it; returns how many.
+
+    Safe to run in several replicas: an entry counts as indexed only if it still is at the
+    revision that was read, else it is done again.
+
+    Raises:
+        IndexUnavailable, EncoderError, DatabaseUnavailable: what was done stays done.
+    """
+    done = 0
+    while batch := await _behind(store):
+        await _index(store, index, encoder, batch)
+        done += len(batch)
+        if progress is not None:
+            progress(len(batch))
+    return done
+
+
+async def reindex(
+    store: EntryStore, index: VectorIndex, encoder: Encoder, *, progress: Progress | None = None
+) -> Disagreement:
+    """Make the index anew from SQL; returns what still differs after it, which should be nothing."""
+    async with store.db.begin() as connection:
+        await connection.execute(update(entries).values(indexed_revision=0))
+    await index.clear()
+    await index_pending(store, index, encoder, progress=progress)
+    return await disagreement(store, index)
+
+
+async def disagreement(store: EntryStore, index: VectorIndex) -> Disagreement:
+    """How the index differs from SQL."""
+    statement = (
+        select(entry_phrasings.c.id)
+        .join(entries, entries.c.id == entry_phrasings.c.entry_id)
+        .where(entries.c.state == "active")
+    )
+    async with store.db.connect() as connection:
+        wanted = frozenset(await connection.scalars(statement))
+    present = await index.ids()
+    return Disagreement(missing=wanted - present, unknown=frozenset(present - wanted))
+
+
+async def _behind(store: EntryStore) -> list[_Behind]:
+    columns = entries.c
+    statement = (
+        select(columns.id, columns.state, columns.revision, columns.indexed_revision)
+        .where(columns.indexed_revision < columns.revision)
+        .order_by(columns.updated_at)
+        .limit(BATCH)
+    )
+    async with store.db.connect() as connection:
+        return [_Behind(*row) for row in await connection.execute(statement)]
+
+
+async def _index(store: EntryStore, index: VectorIndex, encoder: Encoder, batch: Sequence[_Behind]) -> None:
+    phrasings = await _phrasings(store, [one.id for one in batch if one.state == "active"])
+    vectors = await encoder.encode([row.text for row in phrasings]) if phrasings else ()
+    for one in batch:
+        if one.may_have_points:
+            await index.delete(where={"entry": one.id})
+    if phrasings:
+        await index.upsert([_point(row, vector) for row, vector in zip(phrasings, vectors, strict=True)])
+    await _mark(store, batch)
+
+
+async def _phrasings(store: EntryStore, ids: Sequence[str]) -> Sequence[_Phrasing]:
+    statement = (
+        select(
+            entry_phrasings.c.id,
+            entry_phrasings.c.text,
+            entries.c.id.label("entry"),
+            entries.c.tenant,
+            entries.c.language,
+        )
+        .join(entries, entries.c.id == entry_phrasings.c.entry_id)
+        .where(entries.c.id.in_(ids))
+        .order_by(entries.c.id, entry_phrasings.c.position)
+    )
+    async with store.db.connect() as connection:
+        return [_Phrasing(*row) for row in await connection.execute(statement)]
+
+
+def _point(row: _Phrasing, vector: Vector) -> Point:
+    payload = {"entry": row.entry, "tenant": row.tenant, "language": row.language}
+    return Point(id=row.id, vector=vector, text=row.text, payload=payload)
+
+
+async def _mark(store: EntryStore, batch: Sequence[_Behind]) -> None:
+    """Count the entries as indexed, but those that were changed meanwhile as behind.
+
+    Those too that another replica has indexed since: our points may have come after its.
+    """
+    async with store.db.begin() as connection:
+        for one in batch:
+            marked = await connection.execute(
+                update(entries)
+                .where(entries.c.id == one.id, entries.c.revision == one.revision)
+                .values(indexed_revision=one.revision)
+            )
+            if marked.rowcount == 0:
+                await connection.execute(
+                    update(entries).where(entries.c.id == one.id).values(indexed_revision=0)
+                )

@@ -1,0 +1,126 @@
+"""Finding the verified entry that answers a question: the exact tier, then meaning."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from cache.calibration import Cut, shelf_cut
+from cache.cuts import Cuts
+from cache.evidence import Weighing, Weights
+from cache.guards import Guard, default_guards
+from cache.matching import Candidate, Hit, Match, Miss, Similar, candidates, decide
+from cache.store import EntryStore
+from encoders import Encoded, Encoder
+from storage.vectors import Found, IndexUnavailable, VectorIndex
+
+__all__ = ["TARGET_ERROR", "Shelf"]
+
+TARGET_ERROR = 0.01  # wrong answers per request, where the operator states nothing
+PHRASINGS = 48  # nearest phrasings asked for: with ten phrasings an entry, at least the five nearest entries
+ENTRIES = 6  # nearest entries that are looked at in full
+WORDINGS = 16  # phrasings asked for by their words
+ENTRIES_BY_WORDS = 4
+
+
+class Shelf:
+    """The served entries of every tenant and language; one never sees another's."""
+
+    def __init__(
+        self,
+        store: EntryStore,
+        index: VectorIndex,
+        encoder: Encoder,
+        *,
+        target_error: float = TARGET_ERROR,
+        weights: Weights | None = None,
+        guards: Sequence[Guard] | None = None,
+    ) -> None:
+        self._store = store
+        self._index = index
+        self._encoder = encoder
+        self._target_error = target_error
+        self._weights = weights if weights is not None else Weights.load()
+        self._guards = tuple(guards) if guards is not None else default_guards()
+        self._cuts = Cuts(store.db, target_error=target_error, made_for=encoder.identity.digest)
+
+    async def find(self, question: Encoded, *, tenant: str, language: str) -> Match:
+        """The entry that answers, one that nearly would, or none.
+
+        A dead index is a miss that says so. A dead database raises `DatabaseUnavailable`.
+        """
+        exact = await self._store.find_exact(tenant, question.text, language)
+        if exact is not None:
+            return Hit(
+                entry=exact.entry, phrasing=exact.phrasing, tier="exact", score=1.0, reason="the same words"
+            )
+        try:
+            ranked = await self._ranked(question, tenant=tenant, language=language)
+        except IndexUnavailable as dead:
+            return Miss(reason=f"the index could not be asked: {dead}", lookup_failed=True)
+        cut = (await self.cut(tenant, language)).score
+        return decide(question.text, ranked, cut=cut, guards=self._guards)
+
+    async def neighbours(
+        self, question: Encoded, *, tenant: str, language: str, limit: int = 5
+    ) -> tuple[Candidate, ...]:
+        """The entries nearest to a question, with their evidence.
+
+        Raises:
+            IndexUnavailable: if the index can't be asked.
+        """
+        return (await self._ranked(question, tenant=tenant, language=language))[:limit]
+
+    async def cut(self, tenant: str, language: str) -> Cut:
+        """From which score this shelf serves: as calibrated, else the default."""
+        kept = await self._cuts.of(tenant, language)
+        if kept is not None:
+            return kept
+        return Cut(
+            score=self._default_cut(language),
+            target_error=self._target_error,
+            bound=None,
+            probes=0,
+            served=0.0,
+            why="default cut: this shelf was not calibrated for this target and model",
+        )
+
+    async def calibrate(self, tenant: str, language: str) -> Cut:
+        """Find the cut of a shelf from its entries and keep it."""
+        cut = await shelf_cut(
+            await self._store.served(tenant, language),
+            self._encoder,
+            weighing=self._weighing(language),
+            target_error=self._target_error,
+            default=self._default_cut(language),
+        )
+        await self._cuts.keep(tenant, language, cut)
+        return cut
+
+    async def _ranked(self, question: Encoded, *, tenant: str, language: str) -> tuple[Candidate, ...]:
+        where = {"tenant": tenant, "language": language}
+        near, worded = await asyncio.gather(
+            self._index.nearest(question.vector, where=where, limit=PHRASINGS),
+            self._index.matching(question.text, where=where, limit=WORDINGS),
+        )
+        if not near and not worded:
+            return ()
+        ids = [*_first_entries(near, ENTRIES), *_first_entries(worded, ENTRIES_BY_WORDS)]
+        entries = await self._store.served(tenant, language, tuple(dict.fromkeys(ids)))
+        return candidates(question.text, _similar(near), entries, self._weighing(language))
+
+    def _weighing(self, language: str) -> Weighing:
+        return self._weights.readings[self._weights.reading(language, self._encoder.identity.languages)]
+
+    def _default_cut(self, language: str) -> float:
+        return self._weights.default_cuts[self._weights.reading(language, self._encoder.identity.languages)]
+
+
+def _first_entries(found: Sequence[Found], limit: int) -> list[str]:
+    """The entries of the phrasings, each once, the best first."""
+    return list(dict.fromkeys(str(one.payload["entry"]) for one in found))[:limit]
+
+
+def _similar(near: Sequence[Found]) -> Similar:
+    cosines = tuple((str(one.payload["entry"]), one.text, one.score) for one in near)
+    return Similar(cosines, floor=near[-1].score if len(near) >= PHRASINGS else None)
