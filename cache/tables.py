@@ -1,0 +1,204 @@
+"""Files as rows: CSV, JSON Lines and XLSX, read and written a row at a time."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from openpyxl import Workbook, load_workbook
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.utils.exceptions import InvalidFileException
+
+from cache.errors import UnreadableTable
+
+__all__ = ["Row", "RowProblem", "TableFormat", "format_of", "read_table", "write_table"]
+
+TableFormat = Literal["csv", "jsonl", "xlsx"]
+_SUFFIXES: dict[str, TableFormat] = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx"}
+_LONGEST_CELL = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a file and the line where it begins."""
+
+    line: int
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RowProblem:
+    """A line that is no row."""
+
+    line: int
+    expected: str
+
+
+def format_of(path: Path) -> TableFormat:
+    """The form of a file by its name.
+
+    Raises:
+        UnreadableTable: if the name ends in none of .csv, .jsonl, .xlsx.
+    """
+    form = _SUFFIXES.get(path.suffix.lower())
+    if form is None:
+        raise UnreadableTable(f"{path.name}: expected a file that ends in .csv, .jsonl or .xlsx")
+    return form
+
+
+def read_table(path: Path, *, required: Sequence[str]) -> Iterator[Row | RowProblem]:
+    """The rows of a file, a few at a time in memory.
+
+    Raises:
+        UnreadableTable: if the file is empty, of another form, or lacks a required column.
+    """
+    form = format_of(path)
+    if path.stat().st_size == 0:
+        raise UnreadableTable(f"{path.name}: the file is empty")
+    if form == "jsonl":
+        return _read_jsonl(path)
+    return _by_columns(path, _read_csv(path) if form == "csv" else _read_xlsx(path), required)
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> int:
+    """Write rows to a file of the form that its name says; returns how many."""
+    form = format_of(path)
+    if form == "jsonl":
+        return _write_jsonl(path, rows)
+    cells = ([row.get(column, "") for column in columns] for row in rows)
+    return _write_csv(path, columns, cells) if form == "csv" else _write_xlsx(path, columns, cells)
+
+
+def _by_columns(
+    path: Path, rows: Iterator[tuple[int, Sequence[Any]]], required: Sequence[str]
+) -> Iterator[Row | RowProblem]:
+    """Rows of cells as mappings, by the names in the first row."""
+    header = next(rows, (1, ()))[1]
+    names = [_as_text(cell).strip().lower() for cell in header]
+    missing = [name for name in required if name not in names]
+    if missing:
+        found = ", ".join(filter(None, names)) or "none"
+        raise UnreadableTable(f"{path.name}: missing columns: {', '.join(missing)} (found: {found})")
+    for line, cells in rows:
+        if len(cells) > len(names) and any(_as_text(cell).strip() for cell in cells[len(names) :]):
+            yield RowProblem(line, f"expected {len(names)} cells, found {len(cells)}")
+        elif any(_as_text(cell).strip() for cell in cells):
+            yield Row(line, dict(zip(names, map(_as_text, cells), strict=False)))
+
+
+def _read_csv(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
+    """Cells of a CSV file; bytes that are no UTF-8 stay as lone surrogates, for the row to be refused."""
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        head = file.readline()
+        if head.startswith(("\udcff\udcfe", "\udcfe\udcff")):
+            raise UnreadableTable(f"{path.name}: expected UTF-8 text, found UTF-16: save it as “CSV UTF-8”")
+        file.seek(0)
+        csv.field_size_limit(_LONGEST_CELL)
+        reader = csv.reader(file, delimiter=max(",;\t", key=head.count), strict=True)
+        line = 1
+        try:
+            for cells in reader:
+                yield line, cells
+                line = reader.line_num + 1
+        except csv.Error as broken:
+            raise UnreadableTable(f"{path.name}, line {line}: {broken}") from broken
+
+
+def _read_jsonl(path: Path) -> Iterator[Row | RowProblem]:
+    with path.open("rb") as file:
+        for line, raw in enumerate(file, start=1):
+            text = raw.removeprefix(b"\xef\xbb\xbf").strip()
+            if text:
+                yield _json_row(line, text)
+
+
+def _json_row(line: int, text: bytes) -> Row | RowProblem:
+    try:
+        values = json.loads(text)
+    except UnicodeDecodeError as broken:
+        return RowProblem(line, f"expected UTF-8 text: {broken.reason} at byte {broken.start}")
+    except json.JSONDecodeError as broken:
+        return RowProblem(line, f"expected a JSON object: {broken.msg} at character {broken.pos}")
+    except RecursionError:
+        return RowProblem(line, "expected a JSON object: it is nested too deeply")
+    if not isinstance(values, dict):
+        return RowProblem(line, f"expected a JSON object, found a {type(values).__name__}")
+    return Row(line, values)
+
+
+def _read_xlsx(path: Path) -> Iterator[tuple[int, Sequence[Any]]]:
+    """Cells of the first sheet."""
+    try:
+        workbook = load_workbook(path, read_only=True, data_only=True)
+    except (InvalidFileException, zipfile.BadZipFile, KeyError, ValueError, OSError) as broken:
+        raise UnreadableTable(f"{path.name}: expected an XLSX workbook: {broken}") from broken
+    with closing(workbook):
+        if not workbook.worksheets:
+            raise UnreadableTable(f"{path.name}: the workbook has no sheet")
+        yield from enumerate(workbook.worksheets[0].iter_rows(values_only=True), start=1)
+
+
+def _write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
+    written = 0
+    with path.open("w", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            written += 1
+    return written
+
+
+def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
+    """With a byte order mark, without which spreadsheets take Japanese for Latin-1."""
+    written = 0
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        for cells in rows:
+            writer.writerow(cells)
+            written += 1
+    return written
+
+
+def _write_xlsx(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
+    workbook = Workbook(write_only=True)
+    sheet = workbook.create_sheet("entries")
+    sheet.append(list(columns))
+    written = 0
+    for cells in rows:
+        sheet.append([_text_cell(sheet, cell) for cell in cells])
+        written += 1
+    workbook.save(path)
+    return written
+
+
+def _text_cell(sheet: Any, text: str) -> Any:
+    """A cell that stays text, even where it begins like a formula."""
+    cell = WriteOnlyCell(sheet, value=text)
+    cell.data_type = "s"
+    return cell
+
+
+def _as_text(cell: Any) -> str:
+    """A cell as a person reads it."""
+    match cell:
+        case None:
+            return ""
+        case str():
+            return cell
+        case bool():
+            return str(cell).lower()
+        case float() if cell.is_integer():
+            return str(int(cell))
+        case datetime() if cell.time() == datetime.min.time():
+            return cell.date().isoformat()
+        case datetime() | date():
+            return cell.isoformat()
+        case _:
+            return str(cell)
