@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from cache.arrays import ShelfArrays
+from cache.calibration import Probes, cut_for, probe, shelf_cut, upper_bound
+from cache.entries import Entry
+from cache.evidence import EVIDENCE, Weights
+from cache.matching import Similar, candidates
+from tests.cache.shelves import WEIGHTS, WordEncoder
+
+WEIGHING = WEIGHTS.readings["meaning"]
+TEXTS = {
+    "reset": ("how do i reset my password", "reset the password", "password forgotten"),
+    "pay": ("how do i pay", "which cards can i pay with", "pay by card"),
+    "hours": ("when are you open", "opening hours", "open on sunday"),
+}
+
+
+def entry(name: str, phrasings: tuple[str, ...]) -> Entry:
+    now = datetime.now(UTC)
+    return Entry(
+        id=name,
+        tenant="shop",
+        kind="ground_truth",
+        language="en",
+        phrasings=phrasings,
+        answer=name,
+        state="active",
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def made(scores: list[float], right: list[bool]) -> Probes:
+    return Probes(np.array(scores), np.array(right), np.array(right))
+
+
+async def test_serving_and_calibration_see_the_same_evidence() -> None:
+    encoder = WordEncoder()
+    entries = [entry(name, phrasings) for name, phrasings in TEXTS.items()]
+    texts = [text for phrasings in TEXTS.values() for text in phrasings]
+    owners = np.repeat(np.arange(3), 3)
+    vectors = await encoder.encode(texts)
+    question = "how do i change my password"
+    asked = await encoder.encode([question])
+    cosines = (vectors @ asked[0]).tolist()
+    found = sorted(
+        zip((entries[at].id for at in owners), texts, cosines, strict=True), key=lambda one: -one[2]
+    )
+    served = candidates(question, Similar(tuple(found), floor=None), entries, WEIGHING)
+    at_once = ShelfArrays.of(vectors, texts, owners).evidence(asked, [question])[0]
+    for candidate in served:
+        row = at_once[[one.id for one in entries].index(candidate.entry.id)]
+        np.testing.assert_allclose(candidate.evidence.as_array(), row, atol=1e-6)
+    assert served[0].entry.id == "reset"
+
+
+async def test_a_held_out_phrasing_is_judged_as_if_it_were_not_there() -> None:
+    encoder = WordEncoder()
+    texts = [text for phrasings in TEXTS.values() for text in phrasings]
+    vectors, owners = await encoder.encode(texts), np.repeat(np.arange(3), 3)
+    shelf = ShelfArrays.of(vectors, texts, owners)
+    for row in range(len(texts)):
+        rest = [at for at in range(len(texts)) if at != row]
+        smaller = ShelfArrays.of(vectors[rest], [texts[at] for at in rest], owners[rest])
+        expected = smaller.evidence(vectors[[row]], [texts[row]])
+        np.testing.assert_allclose(shelf.held_out(np.array([row])), expected, atol=1e-6)
+
+
+def test_the_bound_is_the_exact_one() -> None:
+    assert upper_bound(0, 299) == pytest.approx(0.00997, abs=1e-5)
+    assert upper_bound(0, 298) > 0.01
+    assert upper_bound(5, 5) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "target", "score"),
+    [
+        ([0.9], 400, 0.01, 0.9),  # none may be wrong: just above the worst
+        ([0.9, 0.8, 0.7], 1000, 0.01, 0.0),  # three of a thousand are within the target
+        ([0.9] * 10 + [0.5], 400, 0.01, 0.9),  # equal scores are cut together
+    ],
+)
+def test_the_cut_is_the_smallest_that_keeps_the_target(
+    wrong: list[float], right: int, target: float, score: float
+) -> None:
+    probes = made(wrong + [0.95] * right, [False] * len(wrong) + [True] * right)
+    cut = cut_for(probes, target_error=target, default=0.99)
+    assert cut.score == pytest.approx(score)
+    assert (cut.score > score) == (score > 0)
+    assert cut.bound is not None
+    assert cut.bound <= target
+    assert cut.served == 1.0
+
+
+def test_too_few_probes_give_the_default_and_say_how_many_are_needed() -> None:
+    cut = cut_for(made([0.5] * 20, [True] * 20), target_error=0.01, default=0.97)
+    assert (cut.score, cut.bound) == (0.97, None)
+    assert cut.why == "default cut: 20 probes can't show 0.01 wrong answers per request, 299 are needed"
+
+
+async def test_an_empty_shelf_gets_the_default_cut() -> None:
+    cut = await shelf_cut([], WordEncoder(), weighing=WEIGHING, target_error=0.01, default=0.97)
+    assert (cut.score, cut.probes) == (0.97, 0)
+
+
+async def test_a_single_phrasing_is_only_probed_without_its_entry() -> None:
+    entries = [entry("one", ("first question",)), entry("two", ("second question", "question two"))]
+    texts = [text for one in entries for text in one.phrasings]
+    shelf = ShelfArrays.of(await WordEncoder().encode(texts), texts, np.array([0, 1, 1]))
+    probes = probe(shelf, WEIGHING)
+    assert (len(probes.scores), int(probes.answerable.sum())) == (5, 2)
+
+
+def test_the_stated_error_holds_on_shelves_like_the_probes() -> None:
+    """Of many FAQs drawn alike, at most about 5 % exceed the target with their calibrated cut."""
+    random = np.random.default_rng(7)
+    exceeded = 0
+    for _ in range(200):
+        right = random.random(1000) < 0.6
+        cut = cut_for(
+            Probes(random.beta(np.where(right, 5, 2), 2), right, right), target_error=0.03, default=1.0
+        )
+        later = random.random(20_000) < 0.6
+        wrong = (random.beta(np.where(later, 5, 2), 2) >= cut.score) & ~later
+        exceeded += wrong.mean() > 0.03
+    assert exceeded <= 20
+
+
+def test_a_thousand_phrasings_are_probed_within_a_second() -> None:
+    random = np.random.default_rng(3)
+    words = ["".join(random.choice(list("abcdefghijklmnop"), 6)) for _ in range(400)]
+    texts = [" ".join(random.choice(words, 8)) for _ in range(1100)]
+    vectors = random.standard_normal((1100, 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    started = time.perf_counter()
+    probes = probe(ShelfArrays.of(vectors, texts, np.repeat(np.arange(110), 10)), WEIGHING)
+    assert time.perf_counter() - started < 3.0  # 0.4 s alone on two cores; other tests run beside it
+    assert len(probes.scores) == 2200
+
+
+def test_more_evidence_never_lowers_the_probability() -> None:
+    for weighing in Weights.load().readings.values():
+        assert (weighing.weights >= 0).all()
+        assert weighing.probability(np.full(len(EVIDENCE), -np.inf)) < 0.01
+        assert weighing.probability(np.full(len(EVIDENCE), np.inf)) > 0.9
+
+
+def test_the_default_cuts_are_conservative() -> None:
+    assert all(cut > 0.7 for cut in Weights.load().default_cuts.values())
+
+
+async def test_entries_that_ask_the_same_raise_the_cut() -> None:
+    """Two entries with mixed-up phrasings answer for each other: the cut must rise above that."""
+    texts = [
+        f"{verb} my {thing} please"
+        for thing in ("card", "phone", "car", "house")
+        for verb in ("sell", "buy", "rent")
+    ]
+    apart = [
+        entry(thing, tuple(t for t in texts if thing in t)) for thing in ("card", "phone", "car ", "house")
+    ]
+    mixed = [
+        replace(one, phrasings=tuple(other.phrasings[at] for other in apart[:3]))
+        for at, one in enumerate(apart[:3])
+    ]
+    cuts = [
+        await shelf_cut(shelf * 30, WordEncoder(), weighing=WEIGHING, target_error=0.05, default=1.0)
+        for shelf in (apart, mixed)
+    ]
+    assert cuts[1].score >= cuts[0].score

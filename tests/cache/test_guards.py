@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import pytest
+
+from cache.guards import Compared, Guard, default_guards
+from cache.guards.numbers import NumberGuard
+from cache.guards.opposites import OppositesGuard
+from cache.guards.polarity import PolarityGuard
+from cache.text import normalise
+
+NUMBERS, POLARITY, OPPOSITES = NumberGuard.load(), PolarityGuard.load(), OppositesGuard.load()
+
+
+def seen(guard: Guard, language: str, question: str, *phrasings: str) -> str | None:
+    stored = tuple(map(normalise, phrasings))
+    return guard.veto(Compared(normalise(question), stored[0], stored, language))
+
+
+@pytest.mark.parametrize(
+    ("guard", "language", "question", "phrasing", "saw"),
+    [
+        (NUMBERS, "en", "Is a refund made in 5 days?", "Is a refund made in 7 days?", "5 day"),
+        (NUMBERS, "en", "A refund in five weeks", "A refund in 5 days", "5 week"),
+        (NUMBERS, "en", "type 1 diabetes", "type 2 diabetes", "1"),
+        (NUMBERS, "en", "error KB5021", "error KB5022", "kb5021"),
+        (NUMBERS, "en", "error KB5021", "error", "kb5021"),
+        (NUMBERS, "en", "play my mp3", "play my mp4", "mp3"),
+        (NUMBERS, "en", "open on Monday", "open on Tuesday", "monday"),
+        (NUMBERS, "en", "Are you open on Monday?", "Are you open?", "monday"),
+        (NUMBERS, "en", "It costs $5", "It costs €5", "5 dollar"),
+        (NUMBERS, "ja", "犬が二頭います", "犬が3頭います", "2"),
+        (NUMBERS, "ja", "10月5日まで", "10月6日まで", "5 day"),
+        (NUMBERS, "ja", "今日は開いていますか", "明日は開いていますか", "today"),
+        (NUMBERS, "zh", "两个账户", "三个账户", "2"),
+        (NUMBERS, "zh", "星期一营业吗", "星期二营业吗", "monday"),
+        (POLARITY, "en", "Why can't I pay abroad?", "Can I pay abroad?", "can't"),
+        (POLARITY, "en", "countries where I pay no fee", "countries where I pay a fee", "no"),
+        (POLARITY, "ja", "ログインできません", "ログインできますか", "ません"),
+        (POLARITY, "ja", "通知が届かない", "通知が届く", "ない"),
+        (POLARITY, "ja", "返品不可の商品", "返品できる商品", "不可"),
+        (POLARITY, "zh", "不能退款", "可以退款吗", "不"),
+        (POLARITY, "zh", "没有收到短信", "收到短信", "没"),
+        (OPPOSITES, "en", "How do I enable 2FA?", "How do I disable 2FA?", "enable"),
+        (OPPOSITES, "en", "Turn my alerts off", "Turn on my alerts", "turn my alerts off"),
+        (OPPOSITES, "en", "unlock my account", "lock my account", "unlock"),
+        (OPPOSITES, "en", "cancelling, not applying: export the list", "import the list", "export"),
+        (OPPOSITES, "ja", "二段階認証を有効にしたい", "二段階認証を無効にしたい", "有効"),
+        (OPPOSITES, "ja", "記事を非公開にする", "記事を公開する", "非公開"),
+        (OPPOSITES, "ja", "プランをアップグレードしたい", "プランをダウングレードしたい", "アップグレード"),
+        (OPPOSITES, "ja", "2FAをenableする", "2FAをdisableする", "enable"),
+        (OPPOSITES, "zh", "怎么开通服务", "怎么关闭服务", "开通"),
+        (OPPOSITES, "zh", "如何绑定手机", "如何解绑手机", "绑定"),
+    ],
+)
+def test_a_guard_names_the_difference(
+    guard: Guard, language: str, question: str, phrasing: str, saw: str
+) -> None:
+    reason = seen(guard, language, question, phrasing)
+    assert reason is not None
+    assert saw in reason
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "phrasing"),
+    [
+        ("en", "a refund in five days", "a refund in 5 days"),
+        ("en", "it costs 5 dollars", "it costs $5"),
+        ("en", "my 2nd card", "my second card"),
+        ("en", "set up 2FA", "set up two-factor authentication for 2 devices"),
+        ("en", "I don't know how to pay", "How do I pay?"),
+        ("en", "Can I pay or not?", "Can I pay?"),
+        ("en", "How do I activate my card?", "How is my card enabled?"),
+        ("ja", "キャンセルできませんか", "キャンセルできますか"),
+        ("ja", "教えていただけませんか、料金", "料金を教えてください"),
+        ("ja", "申請しなければなりませんか", "申請が必要ですか"),
+        ("ja", "すみません、料金は", "料金は"),
+        ("ja", "一緒に使えますか", "あわせて使えますか"),
+        ("ja", "二十三日まで", "23日まで"),
+        ("ja", "二〇二六年", "2026年"),
+        ("zh", "能不能退款", "可以退款吗"),
+        ("zh", "三个月", "3个月"),
+        ("zh", "有没有优惠", "有优惠吗"),
+        ("zh", "特别服务", "服务"),
+    ],
+)
+def test_the_same_question_in_other_words_passes_all_guards(
+    language: str, question: str, phrasing: str
+) -> None:
+    assert [seen(guard, language, question, phrasing) for guard in default_guards()] == [None] * 3
+
+
+def test_numbers_that_the_phrasings_vary_do_not_matter() -> None:
+    phrasings = ("Set an alarm for 6 am", "Set an alarm for 7 am", "Wake me at 8 o'clock")
+    assert seen(NUMBERS, "en", "Set an alarm for 9 am", *phrasings) is None
+    assert seen(NUMBERS, "en", "Set an alarm for 9 am", *phrasings[:2]) is not None
+
+
+def test_an_entry_that_names_both_sides_may_answer_either() -> None:
+    phrasings = ("Lock my card", "Can I unlock my card again?")
+    assert seen(OPPOSITES, "en", "unlock my card", *phrasings) is None
+    assert seen(POLARITY, "en", "My card is not here", "Where is my card?", "My card did not come") is None
+
+
+def test_a_language_without_words_is_not_checked_and_says_so() -> None:
+    with pytest.raises(LookupError):
+        seen(POLARITY, "fr", "Je ne peux pas payer", "Je peux payer")

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from cache.indexing import disagreement, index_pending, reindex
+from cache.store import EntryStore
+from encoders import Vector
+from storage.vectors import IndexUnavailable, Point, VectorIndex
+from tests.cache.shelves import WordEncoder, content
+
+
+async def test_an_entry_is_in_the_index_while_it_is_active(
+    store: EntryStore, index: VectorIndex, encoder: WordEncoder
+) -> None:
+    entry = await store.create("shop", content("How do I pay?", "Payment"), by="ann")
+    assert await index_pending(store, index, encoder) == 1
+    assert await index.ids() == set()
+    await store.change_state("shop", entry.id, "active", revision=1, by="ann")
+    assert len((await disagreement(store, index)).missing) == 2
+    assert await index_pending(store, index, encoder) == 1
+    assert len(await index.ids()) == 2
+    await store.edit("shop", entry.id, content("How do I pay?"), revision=2, by="ann")
+    assert await index_pending(store, index, encoder) == 1
+    assert len(await index.ids()) == 1
+    await store.change_state("shop", entry.id, "paused", revision=3, by="ann")
+    assert await index_pending(store, index, encoder) == 1
+    assert await index.ids() == set()
+    assert await index_pending(store, index, encoder) == 0
+    assert not await disagreement(store, index)
+
+
+async def test_what_a_kill_left_unindexed_is_found_again(
+    store: EntryStore, index: VectorIndex, encoder: WordEncoder
+) -> None:
+    await store.create("shop", content("One?"), by="ann", state="active")
+    await index_pending(store, index, encoder)
+    await store.create("shop", content("Two?", "Zwei?"), by="ann", state="active")
+    assert len((await disagreement(store, index)).missing) == 2
+    restarted = EntryStore(store.db)
+    assert await index_pending(restarted, index, encoder) == 1
+    assert not await disagreement(restarted, index)
+
+
+async def test_an_entry_changed_while_it_was_indexed_is_indexed_again(
+    store: EntryStore, index: VectorIndex, encoder: WordEncoder
+) -> None:
+    entry = await store.create("shop", content("Old?"), by="ann", state="active")
+
+    class EditedMeanwhile(WordEncoder):
+        """Another replica edits and indexes the entry while this one encodes its old text."""
+
+        edited = False
+
+        async def encode(self, texts: Sequence[str], /) -> Vector:
+            if not self.edited:
+                self.edited = True
+                await store.edit("shop", entry.id, content("New?"), revision=1, by="ben")
+                await index_pending(store, index, encoder)
+            return await super().encode(texts)
+
+    await index_pending(store, index, EditedMeanwhile())
+    assert not await disagreement(store, index)
+    (found,) = await index.nearest((await encoder.encode(["New?"]))[0], where={"tenant": "shop"}, limit=5)
+    assert found.text == "New?"
+
+
+async def test_reindexing_makes_a_broken_index_agree_with_sql(
+    store: EntryStore, index: VectorIndex, encoder: WordEncoder
+) -> None:
+    await store.create("shop", content("One?", "Eins?"), by="ann", state="active")
+    await store.create("shop", content("Two?"), by="ann", state="retired")
+    await index_pending(store, index, encoder)
+    await index.clear()
+    vector = (await encoder.encode(["stray"]))[0]
+    stray = "11111111-1111-4111-8111-111111111111"
+    await index.upsert([Point(stray, vector, "stray", {"tenant": "shop", "language": "en", "entry": "gone"})])
+    found = await disagreement(store, index)
+    assert (len(found.missing), found.unknown) == (2, {stray})
+    seen: list[int] = []
+    assert not await reindex(store, index, encoder, progress=seen.append)
+    assert len(await index.ids()) == 2
+    assert sum(seen) == 2
+
+
+async def test_a_dead_index_loses_nothing(
+    store: EntryStore, index: VectorIndex, encoder: WordEncoder
+) -> None:
+    await store.create("shop", content("One?"), by="ann", state="active")
+
+    class DeadIndex:
+        async def upsert(self, points: Sequence[Point], /) -> None:
+            raise IndexUnavailable("no disk")
+
+    with pytest.raises(IndexUnavailable):
+        await index_pending(store, DeadIndex(), encoder)  # type: ignore[arg-type]
+    assert await index_pending(store, index, encoder) == 1
+    assert not await disagreement(store, index)

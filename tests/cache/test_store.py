@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from itertools import product
+
+import pytest
+
+from cache.content import content_of
+from cache.entries import EntryState, Source
+from cache.errors import (
+    CacheError,
+    DuplicatePhrasing,
+    EntryConflict,
+    EntryNotFound,
+    ForbiddenChange,
+    InvalidEntry,
+)
+from cache.queries import Filters
+from cache.store import TRANSITIONS, EntryStore, Incoming, Put
+from storage.sql import Database
+from tests.cache.shelves import content
+
+
+async def test_what_was_created_is_read_back(store: EntryStore) -> None:
+    written = content(
+        "How do I pay?",
+        "支払い方法は？",
+        owner="finance",
+        sources=(Source("pay.md", "ab12"),),
+        valid_from=date(2026, 1, 1),
+        valid_until=date(2099, 1, 1),
+        review_by=date(2027, 1, 1),
+    )
+    created = await store.create("shop", written, by="ann", state="active")
+    read = await store.get("shop", created.id)
+    assert content_of(read) == written
+    assert (read.state, read.revision, read.created_at.tzinfo) == ("active", 1, UTC)
+    assert read == created
+
+
+async def test_a_stale_edit_is_refused_and_changes_nothing(store: EntryStore) -> None:
+    entry = await store.create("shop", content(), by="ann")
+    await store.edit("shop", entry.id, content(answer="Second."), revision=1, by="ben")
+    with pytest.raises(EntryConflict, match="at revision 2, the change was made on revision 1"):
+        await store.edit("shop", entry.id, content(answer="Third."), revision=1, by="cy")
+    assert (await store.get("shop", entry.id)).answer == "Second."
+
+
+async def test_the_history_keeps_every_version_in_full(store: EntryStore) -> None:
+    entry = await store.create("shop", content("First?"), by="ann")
+    edited = await store.edit("shop", entry.id, content("Second?", "Third?"), revision=1, by="ben")
+    active = await store.change_state("shop", entry.id, "active", revision=2, by="cy")
+    history = await store.history("shop", entry.id)
+    assert [(step.change, step.by, step.revision) for step in history] == [
+        ("created", "ann", 1),
+        ("edited", "ben", 2),
+        ("activated", "cy", 3),
+    ]
+    assert [step.entry for step in history] == [entry, edited, active]
+
+
+async def test_only_named_changes_of_state_are_allowed(store: EntryStore) -> None:
+    for state, following in product(TRANSITIONS, repeat=2):
+        phrasing = f"From {state} to {following}?"
+        entry = await store.create("shop", content(phrasing), by="ann", state=state)
+        if following in TRANSITIONS[state]:
+            changed = await store.change_state("shop", entry.id, following, revision=1, by="ann")
+            assert changed.state == following
+            continue
+        with pytest.raises(ForbiddenChange, match=f"is {state} and can't become {following}"):
+            await store.change_state("shop", entry.id, following, revision=1, by="ann")
+
+
+async def test_a_tenant_never_meets_an_entry_of_another(store: EntryStore) -> None:
+    entry = await store.create("shop", content("How do I pay?"), by="ann", state="active")
+    for attempt in (
+        store.get("bank", entry.id),
+        store.history("bank", entry.id),
+        store.edit("bank", entry.id, content(), revision=1, by="eve"),
+        store.change_state("bank", entry.id, "paused", revision=1, by="eve"),
+    ):
+        with pytest.raises(EntryNotFound):
+            await attempt
+    assert await store.find_exact("bank", "How do I pay?", "en") is None
+    assert await store.served("bank", "en", (entry.id,)) == ()
+    assert (await store.list("bank")).total == 0
+    assert [page async for page in store.walk("bank")] == []
+    assert await store.shelves() == (("shop", "en"),)
+
+
+async def test_two_tenants_may_import_the_same_id_and_never_share_it(store: EntryStore) -> None:
+    incoming = Incoming(content=content("How do I pay?"), id="pay")
+    (ours,) = await store.put("shop", [incoming], by="ann")
+    (theirs,) = await store.put("bank", [incoming], by="ben")
+    assert isinstance(ours, Put)
+    assert isinstance(theirs, Put)
+    assert ours.entry.id == "pay"
+    assert theirs.entry.id != "pay"
+    (again,) = await store.put("bank", [incoming], by="ben")
+    assert again == Put(theirs.entry, "unchanged")
+
+
+@pytest.mark.parametrize(
+    ("state", "language", "asked", "found"),
+    [
+        ("active", "en", "how do i PAY", True),
+        ("active", "en", "ＨＯＷ do I pay!!", True),
+        ("active", "en", "How do I not pay?", False),
+        ("active", "en", "…", False),
+        ("active", "ja", "How do I pay?", False),
+        ("draft", "en", "How do I pay?", False),
+        ("paused", "en", "How do I pay?", False),
+        ("stale", "en", "How do I pay?", False),
+        ("retired", "en", "How do I pay?", False),
+    ],
+)
+async def test_the_exact_tier_serves_active_entries_of_its_shelf(
+    store: EntryStore, state: EntryState, language: str, asked: str, found: bool
+) -> None:
+    entry = await store.create("shop", content("Payment?", "How do I pay?"), by="ann", state=state)
+    met = await store.find_exact("shop", asked, language)
+    assert (met is not None) is found
+    if met is not None:
+        assert (met.entry, met.phrasing) == (entry, "How do I pay?")
+
+
+@pytest.mark.parametrize(("days_from", "days_until", "found"), [(0, 0, True), (1, 2, False), (-2, -1, False)])
+async def test_only_entries_valid_today_are_served(
+    database: Database, days_from: int, days_until: int, found: bool
+) -> None:
+    now = datetime(2026, 4, 1, 23, 59, tzinfo=UTC)
+    store = EntryStore(database, now=lambda: now)
+    valid = content(
+        valid_from=now.date() + timedelta(days=days_from), valid_until=now.date() + timedelta(days=days_until)
+    )
+    await store.create("shop", valid, by="ann", state="active")
+    assert (await store.find_exact("shop", valid.phrasings[0], "en") is not None) is found
+    assert bool(await store.served("shop", "en")) is found
+
+
+async def test_a_phrasing_belongs_to_one_active_entry_of_a_shelf(store: EntryStore) -> None:
+    first = await store.create("shop", content("How do I pay?"), by="ann", state="active")
+    again = content("Payment", "how do I PAY")
+    with pytest.raises(
+        DuplicatePhrasing, match=f"“how do I PAY” already belongs to the active entry {first.id}"
+    ):
+        await store.create("shop", again, by="ann", state="active")
+    draft = await store.create("shop", again, by="ann")
+    with pytest.raises(DuplicatePhrasing):
+        await store.change_state("shop", draft.id, "active", revision=1, by="ann")
+    await store.create("bank", again, by="ann", state="active")
+    await store.change_state("shop", first.id, "retired", revision=1, by="ann")
+    await store.change_state("shop", draft.id, "active", revision=1, by="ann")
+
+
+async def test_two_entries_may_share_a_phrasing_if_never_valid_together(store: EntryStore) -> None:
+    await store.create("shop", content(valid_until=date(2026, 12, 31)), by="ann", state="active")
+    await store.create("shop", content(valid_from=date(2027, 1, 1)), by="ann", state="active")
+    with pytest.raises(DuplicatePhrasing):
+        await store.create("shop", content(), by="ann", state="active")
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "expected"),
+    [
+        ({"phrasings": ()}, "question", "at least one"),
+        ({"phrasings": ("?!",)}, "phrasings", "letters or digits"),
+        ({"phrasings": ("x" * 2_001,)}, "phrasings", "at most 2000"),
+        ({"phrasings": ("a\ud800b",)}, "phrasings", "UTF-8"),
+        ({"answer": " "}, "answer", "expected a text"),
+        ({"answer": "a\x00b"}, "answer", "control characters"),
+        ({"language": "english"}, "language", "ISO 639-1"),
+        ({"kind": "guess"}, "kind", "ground_truth or confirmed_answer"),
+        ({"valid_from": date(2026, 2, 1), "valid_until": date(2026, 1, 1)}, "valid_until", "not before"),
+        ({"sources": (Source(" ", "v"),)}, "sources", "name of a document"),
+    ],
+)
+async def test_an_invalid_field_is_named(
+    store: EntryStore, changed: dict[str, object], field: str, expected: str
+) -> None:
+    with pytest.raises(InvalidEntry, match=expected) as refused:
+        await store.create("shop", content(**changed), by="ann")
+    assert refused.value.field == field
+
+
+async def test_a_list_is_filtered_searched_and_paged(store: EntryStore) -> None:
+    for number in range(5):
+        await store.create("shop", content(f"Question {number}?", owner=f"o{number % 2}"), by="ann")
+    await store.create("shop", content("料金は？", language="ja", answer="100%"), by="ann", state="active")
+    first = await store.list("shop", limit=4)
+    rest = await store.list("shop", limit=4, offset=4)
+    assert (first.total, len(first.entries), len(rest.entries)) == (6, 4, 2)
+    assert {entry.id for entry in first.entries}.isdisjoint(entry.id for entry in rest.entries)
+    for filters, total in (
+        (Filters(state="active"), 1),
+        (Filters(language="ja"), 1),
+        (Filters(owner="o1"), 2),
+        (Filters(search="question 3"), 1),
+        (Filters(search="料金"), 1),
+        (Filters(search="0%"), 1),
+        (Filters(search="_"), 0),
+    ):
+        assert (await store.list("shop", filters)).total == total, filters
+
+
+async def test_many_are_put_in_one_go_and_the_bad_ones_are_told(store: EntryStore) -> None:
+    results = await store.put(
+        "shop",
+        [
+            Incoming(content=content("One?"), id="one"),
+            Incoming(content=content("ONE")),
+            Incoming(content=content("Two?", language="")),
+            Incoming(content=content("Three?"), id="a b"),
+            Incoming(content=content("Four?"), state="draft"),
+        ],
+        by="ann",
+    )
+    kinds = [result.change if isinstance(result, Put) else type(result) for result in results]
+    assert kinds == ["created", DuplicatePhrasing, InvalidEntry, InvalidEntry, "created"]
+    assert all(isinstance(result, Put | CacheError) for result in results)
+    (edited,) = await store.put(
+        "shop", [Incoming(content=content("One!"), id="one", state="paused")], by="ben"
+    )
+    assert isinstance(edited, Put)
+    assert (edited.change, edited.entry.state, edited.entry.revision) == ("edited", "paused", 2)

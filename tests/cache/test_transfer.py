@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook, load_workbook
+
+from cache.content import content_of
+from cache.entries import Source
+from cache.errors import InvalidEntry, UnreadableTable
+from cache.store import EntryStore
+from cache.transfer import Refusal, export_entries, import_entries, read_faq
+from tests.cache.shelves import content
+
+HEADER = "question,answer,language\n"
+
+
+async def imported(store: EntryStore, path: Path, data: bytes | str) -> tuple[Refusal, ...]:
+    path.write_bytes(data.encode() if isinstance(data, str) else data)  # noqa: ASYNC240 - a test waits for nobody
+    return (await import_entries(store, "shop", path, by="ann")).refused
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "xlsx"])
+async def test_what_was_exported_is_imported_as_the_same_entries(
+    store: EntryStore, tmp_path: Path, form: str
+) -> None:
+    written = [
+        content("How do I pay?", "Payment, please", "“Pay”; how", answer="Two\nlines, with a comma.\n\n=1+1"),
+        content(
+            "=1+1", "-5 degrees", answer="=HYPERLINK()", owner="@finance", sources=(Source("a@b.md", "ab12"),)
+        ),
+        content(
+            "料金はいくらですか？",
+            "費用は",
+            language="ja",
+            kind="confirmed_answer",
+            sources=(Source("料金.md", ""), Source("b", "2")),
+        ),
+        content("12", valid_from=date(2026, 1, 2), valid_until=date(2026, 2, 3), review_by=date(2026, 3, 4)),
+    ]
+    for one, state in zip(written, ("active", "draft", "paused", "active"), strict=True):
+        await store.create("shop", one, by="ann", state=state)  # type: ignore[arg-type]
+    file = tmp_path / f"entries.{form}"
+    assert await export_entries(store, "shop", file) == 4
+    assert (await import_entries(store, "shop", file, by="ben")).unchanged == 4
+    report = await import_entries(store, "twin", file, by="ben")
+    assert (report.created, report.refused) == (4, ())
+    for entry in (await store.list("shop")).entries:
+        (twin,) = [one for one in (await store.list("twin")).entries if one.question == entry.question]
+        assert (content_of(twin), twin.state) == (content_of(entry), entry.state)
+    assert not list(tmp_path.glob(".*partial*"))  # noqa: ASYNC240 - a test waits for nobody
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "expected"),
+    [
+        ({"answer": ""}, "answer", "expected a text, found nothing"),
+        ({"question": " "}, "question", "expected a text, found nothing"),
+        ({"language": ""}, "language", "expected an ISO 639-1 code such as en or ja, found “”"),
+        ({"kind": "rumour"}, "kind", "expected ground_truth or confirmed_answer, found “rumour”"),
+        ({"state": "on"}, "state", "expected one of draft, active, paused, stale, retired, found “on”"),
+        ({"valid_until": "soon"}, "valid_until", "expected a day such as 2026-04-01, found “soon”"),
+        ({"id": "x" * 40}, "id", "expected 1 to 36 characters without spaces"),
+        ({"question": 5}, "question", "expected a text, found 5"),
+        ({"phrasings": "one"}, "phrasings", 'expected a list of texts, found "one"'),
+        ({"sources": [{"url": "x"}]}, "sources", "expected objects with document and version"),
+        ({"sources": 3}, "sources", "expected a list of documents, found 3"),
+    ],
+)
+async def test_a_bad_row_is_refused_by_line_and_the_rest_is_kept(
+    store: EntryStore, tmp_path: Path, row: dict[str, object], field: str, expected: str
+) -> None:
+    good = {"question": "Good?", "answer": "Yes.", "language": "en"}
+    rows = [
+        good,
+        {"question": "Bad?", "answer": "No.", "language": "en"} | row,
+        good | {"question": "Also good?"},
+    ]
+    refused = await imported(store, tmp_path / "e.jsonl", "\n".join(map(json.dumps, rows)))
+    assert [(one.line, one.field) for one in refused] == [(2, field)]
+    assert expected in refused[0].expected
+    assert (await store.list("shop")).total == 2
+
+
+async def test_lines_are_counted_as_an_editor_counts_them(store: EntryStore, tmp_path: Path) -> None:
+    text = HEADER + '"Two\nlines?","Answer\nhere",en\n\nNo language?,Answer,\nNo language?,Answer,,more\n'
+    refused = await imported(store, tmp_path / "e.csv", text)
+    assert [(one.line, one.field) for one in refused] == [(6, "language"), (7, "row")]
+    assert refused[1].expected == "expected 3 cells, found 4"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        ("e.csv", "", "the file is empty"),
+        ("e.jsonl", "", "the file is empty"),
+        ("e.csv", "question,kind\nHow?,x\n", "missing columns: answer (found: question, kind)"),
+        ("e.csv", HEADER.encode("utf-16"), "expected UTF-8 text, found UTF-16"),
+        ("e.csv", HEADER + '"never closed', "line 2"),
+        ("e.xlsx", b"PK\x03\x04 no workbook", "expected an XLSX workbook"),
+        ("e.doc", "x", "expected a file that ends in .csv, .jsonl or .xlsx"),
+    ],
+)
+async def test_a_file_that_is_no_table_is_refused_whole(
+    store: EntryStore, tmp_path: Path, name: str, data: bytes | str, expected: str
+) -> None:
+    with pytest.raises(UnreadableTable) as refused:
+        await imported(store, tmp_path / name, data)
+    assert expected in str(refused.value)
+
+
+async def test_bytes_that_are_no_text_refuse_their_row_only(store: EntryStore, tmp_path: Path) -> None:
+    good = HEADER.encode() + b"Good?,Yes.,en\nB\xffad?,No.,en\n"
+    (refused,) = await imported(store, tmp_path / "e.csv", good)
+    assert (refused.line, refused.field) == (3, "phrasings")
+    assert "UTF-8" in refused.expected
+    lines = b'{"question": "Fine?", "answer": "Yes.", "language": "en"}\n{"question": "\xff"}\n[1]\n{"a":\n'
+    refusals = await imported(store, tmp_path / "e.jsonl", lines)
+    assert [one.line for one in refusals] == [2, 3, 4]
+    assert [one.expected.split(":")[0] for one in refusals] == [
+        "expected UTF-8 text",
+        "expected a JSON object, found a list",
+        "expected a JSON object",
+    ]
+
+
+async def test_spreadsheet_habits_are_understood(store: EntryStore, tmp_path: Path) -> None:
+    assert not await imported(
+        store, tmp_path / "a.csv", "\ufeffQuestion;Answer;Language\nSemicolons?;Yes;en\n"
+    )
+    assert not await imported(store, tmp_path / "b.csv", "question\tanswer\tlanguage\nTabs?\tYes\ten\n")
+    workbook = Workbook()
+    workbook.active.append(["question", "answer", "language", "phrasing_2", "valid_from", None])
+    workbook.active.append([404, 5.0, "en", True, date(2026, 4, 1), None])
+    workbook.save(tmp_path / "c.xlsx")
+    assert (await import_entries(store, "shop", tmp_path / "c.xlsx", by="ann")).created == 1
+    found = {entry.question: entry for entry in (await store.list("shop")).entries}
+    assert set(found) == {"Semicolons?", "Tabs?", "404"}
+    assert (found["404"].phrasings, found["404"].answer) == (("404", "true"), "5")
+    assert found["404"].valid_from == date(2026, 4, 1)
+
+
+async def test_an_id_that_comes_twice_is_refused_the_second_time(store: EntryStore, tmp_path: Path) -> None:
+    text = "id,question,answer,language\na,One?,1,en\na,Two?,2,en\n"
+    (refused,) = await imported(store, tmp_path / "e.csv", text)
+    assert refused == Refusal(3, "id", "expected another than in line 2, found “a” again")
+
+
+async def test_a_phrasing_of_another_entry_is_refused_with_its_name(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    text = "id,question,answer,language\na,One?,1,en\nb,ONE!,2,en\n"
+    (refused,) = await imported(store, tmp_path / "e.csv", text)
+    assert refused == Refusal(3, "phrasings", "“ONE!” already belongs to the active entry a")
+
+
+async def test_formulas_stay_text_in_a_spreadsheet(store: EntryStore, tmp_path: Path) -> None:
+    await store.create("shop", content("=1+1"), by="ann")
+    await export_entries(store, "shop", tmp_path / "e.xlsx")
+    row = next(load_workbook(tmp_path / "e.xlsx").active.iter_rows(min_row=2))
+    assert [cell.data_type for cell in row if cell.value == "=1+1"] == ["s"]
+
+
+async def test_a_long_file_comes_in_batches_with_progress(store: EntryStore, tmp_path: Path) -> None:
+    rows = (json.dumps({"question": f"Question {n}?", "answer": "x", "language": "en"}) for n in range(1_100))
+    path = tmp_path / "e.jsonl"
+    path.write_text("\n".join(rows), "utf-8")
+    seen: list[int] = []
+    report = await import_entries(store, "shop", path, by="ann", progress=seen.append)
+    assert (report.created, seen) == (1_100, [500, 500, 100])
+
+
+def test_the_evaluation_form_is_read_as_entries(tmp_path: Path) -> None:
+    path = tmp_path / "faq.entries.jsonl"
+    path.write_text(
+        '{"entry_id": "pay", "questions": ["How?", "Pay?"], "lang": "en"}\n{"lang": "en"}\n', "utf-8"
+    )
+    with pytest.raises(InvalidEntry, match="line 2: expected the key 'questions'"):
+        read_faq(path)
+    path.write_text('{"entry_id": "pay", "questions": ["How?", "Pay?"], "lang": "en"}\n', "utf-8")
+    (entry,) = read_faq(path)
+    assert (entry.id, entry.content.phrasings, entry.content.answer) == ("pay", ("How?", "Pay?"), "pay")
