@@ -33,7 +33,7 @@ class Evidence:
 
     best: float  # cosine of its nearest phrasing
     second: float  # cosine of its second; its best if it has only one
-    margin: float  # best, less the best of any other entry
+    margin: float  # best, less the best of any other entry; infinite where there is none
     characters: float  # the largest share of character n-grams in common with a phrasing
     characters_margin: float  # that, less the largest of any other entry
 
@@ -50,12 +50,10 @@ class Weighing:
     weights: Numbers  # shape (len(EVIDENCE),)
     low: Numbers
     high: Numbers  # more evidence than this counts no more: a wide margin does not make a far entry near
-    alone: Numbers  # what stands for an infinite margin: there is no other entry
 
     def probability(self, evidence: Numbers) -> Numbers:
         """How probable it is that the entry answers; evidence of shape (…, len(EVIDENCE))."""
-        known = np.where(np.isposinf(evidence), self.alone, evidence)
-        logit = np.clip(known, self.low, self.high) @ self.weights + self.bias
+        logit = np.clip(evidence, self.low, self.high) @ self.weights + self.bias
         return np.asarray(1.0 / (1.0 + np.exp(-logit)))
 
 
@@ -98,5 +96,4 @@ def _weighing(part: Mapping[str, Any]) -> Weighing:
         weights=np.array([row["weight"] for row in rows]),
         low=np.array([row.get("from", -math.inf) for row in rows]),
         high=np.array([row.get("to", math.inf) for row in rows]),
-        alone=np.array([row.get("alone", 0.0) for row in rows]),
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ from encoders.onnx import OnnxEncoder
 from sklearn.linear_model import LogisticRegression
 
 from cache.arrays import ShelfArrays, without_entries
-from cache.evidence import EVIDENCE, Numbers, Weights
+from cache.evidence import EVIDENCE, Numbers, Weights, agreement
+from cache.text import pieces
 from encoders import Encoder
 
 TARGETS = (0.003, 0.01, 0.02, 0.03)  # wrong answers per request
@@ -44,7 +45,7 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
         "best": (0.5, 1.0),
         "second": (0.0, 0.0),
         "margin": (-0.1, 0.05),
-        "characters": (0.0, 1.0),
+        "characters": (0.3, 1.0),
         "characters_margin": (-0.2, 0.2),
     },
 }
@@ -80,22 +81,46 @@ async def faq(encoder: Encoder, data: Path, name: str) -> Judged:
 
 
 async def pairs(encoder: Encoder, data: Path, name: str) -> Judged:
-    """A shelf of one-phrasing entries: the stored side of every pair that may be reused."""
+    """Sentence pairs, on one shelf with all the others and each alone on a shelf of its own."""
     both = rows(data / f"cache/pairs/{name}.jsonl")
-    reusable = [row for row in both if row["should_reuse"]]
-    stored = list(dict.fromkeys(row["cached_question"] for row in reusable))
-    number = {text: at for at, text in enumerate(stored)}
-    asked = [row["question"] for row in reusable]
-    gold = [number[row["cached_question"]] for row in reusable]
-    known = set(stored) | set(asked)
-    others = [
+    cluster = clusters([row for row in both if row["should_reuse"]])
+    stored = {row["cached_question"]: row["question"] for row in both if row["should_reuse"]}
+    stored = {text: question for text, question in stored.items() if question not in stored}
+    order = sorted(stored, key=cluster.__getitem__)
+    owners = np.unique([cluster[text] for text in order], return_inverse=True)[1]
+    number = {cluster[text]: owner for text, owner in zip(order, owners, strict=True)}
+    asked = sorted(set(stored.values()))
+    gold = [number[cluster[text]] for text in asked]
+    others = (
         row[side] for row in both if not row["should_reuse"] for side in ("question", "cached_question")
-    ]
-    others = [text for text in dict.fromkeys(others) if text not in known][: 4 * len(asked)]
-    gold += [NONE] * len(others)
-    return await judged(
-        encoder, name, stored, np.arange(len(stored)), asked + others, np.array(gold), by="characters"
     )
+    others = [text for text in dict.fromkeys(others) if text not in cluster][: 4 * len(asked)]
+    gold += [NONE] * len(others)
+    shelf = await judged(encoder, name, order, owners, asked + others, np.array(gold), by="characters")
+    evidence, right = await alone(encoder, both)
+    return replace(shelf, probes=evidence, probes_right=right)
+
+
+def clusters(reusable: list[dict[str, Any]]) -> dict[str, str]:
+    """For each text, one that stands for all that may answer for each other."""
+    stands: dict[str, str] = {}
+    for row in reusable:
+        one, other = (stands.setdefault(row[side], row[side]) for side in ("cached_question", "question"))
+        stands.update({text: one for text, old in stands.items() if old == other})
+    return stands
+
+
+async def alone(encoder: Encoder, both: list[dict[str, Any]]) -> tuple[Numbers, np.ndarray]:
+    """The evidence for each pair with nothing else on the shelf."""
+    texts = sorted({row[side] for row in both for side in ("cached_question", "question")})
+    vectors = dict(zip(texts, await encoder.encode(texts), strict=True))
+    evidence = []
+    for row in both:
+        stored, asked = row["cached_question"], row["question"]
+        cosine = float(vectors[stored] @ vectors[asked])
+        share = agreement(pieces(stored).grams, pieces(asked).grams)
+        evidence.append((cosine, cosine, np.inf, share, np.inf))
+    return np.array(evidence), np.array([row["should_reuse"] for row in both])
 
 
 async def judged(
@@ -135,10 +160,10 @@ def fit(sets: list[Judged], reading: str) -> dict[str, Any]:
     """Weights fitted on the sets, as weights.yaml has them."""
     ranges = RANGES[reading]
     low, high = (np.array([ranges[name][end] for name in EVIDENCE]) for end in (0, 1))
-    evidence = np.concatenate([part for one in sets for part in (one.evidence, one.probes)])
-    right = np.concatenate([part for one in sets for part in (one.right, one.probes_right)])
-    alone = np.median(np.clip(np.where(np.isposinf(evidence), 0.0, evidence), low, high), axis=0)
-    evidence = np.clip(np.where(np.isposinf(evidence), alone, evidence), low, high)
+    probed = [one for one in sets if reading == "meaning"]  # lone pairs would hide what a margin tells
+    evidence = np.concatenate([one.evidence for one in sets] + [one.probes for one in probed])
+    right = np.concatenate([one.right for one in sets] + [one.probes_right for one in probed])
+    evidence = np.clip(evidence, low, high)
     model = LogisticRegression(C=30.0, max_iter=5_000).fit(evidence, right)
     return {
         "bias": round(float(model.intercept_[0]), 4),
@@ -149,7 +174,6 @@ def fit(sets: list[Judged], reading: str) -> dict[str, Any]:
                 "from": low[at].item(),
                 "to": high[at].item(),
             }
-            | ({"alone": round(float(alone[at]), 4)} if "margin" in name else {})
             for at, name in enumerate(EVIDENCE)
         },
     }
@@ -184,6 +208,13 @@ def made(sets: list[Judged], reading: str) -> dict[str, Any]:
         print(f"fitted on the others {served(one, scores(others, one.evidence))}")
     part = fit(sets, reading)
     cuts = [cut_at(one, scores(part, one.evidence), DEFAULT_TARGET) for one in sets]
+    for one in sets:
+        values, right = scores(part, one.probes), one.probes_right
+        table = [
+            f"{cut}: {(values[right] >= cut).mean():.3f} {(values[~right] >= cut).mean():.4f}"
+            for cut in (0.3, 0.5, 0.7, 0.8)
+        ]
+        print(f"  {one.name:12} probes or lone pairs from a cut on, right and wrong: ", *table)
     part["default_cut"] = round(max(cuts) + 0.00005, 4)
     print("  cuts:", ", ".join(f"{one.name} {cut:.4f}" for one, cut in zip(sets, cuts, strict=True)))
     return part
@@ -192,7 +223,6 @@ def made(sets: list[Judged], reading: str) -> dict[str, Any]:
 HEADER = """\
 # Made by training/fit_matching.py; do not edit by hand.
 # P(the entry answers) = 1 / (1 + exp(-(bias + sum of weight * evidence))), each evidence kept in from..to;
-# `alone` stands for a margin where no other entry is near.
 # meaning: where the encoder knows the language. characters: where it does not.
 # default_cut: at most 0.5 % wrong answers per request on every set, for shelves that can't be calibrated.
 """

@@ -147,7 +147,7 @@ class _Reader:
         names = {found for found in _IDENTIFIER.findall(text) if not _DIGITS_WITH_UNIT.fullmatch(found)}
         identifiers = frozenset(name for name in names if sum(map(str.isdigit, name)) > 1)
         text = self.kanji.sub(self._kanji_value, _IDENTIFIER.sub(_digits_only, text))
-        text = self.word.sub(lambda found: f" {self.words[found.group()]} ", text)
+        text = self.word.sub(lambda found: str(self.words[found.group()]), text)
         quantities = frozenset(map(self._quantity, self.quantity.finditer(text)))
         return _Reading(quantities, days, identifiers, frozenset(names - identifiers))
 

@@ -13,6 +13,8 @@ from cache.text import is_cjk
 
 __all__ = ["read_table", "word_pattern"]
 
+# Not \b: a Japanese character beside a Latin word is a letter too ("2FAをenableする").
+_BEGIN, _END = "(?<![a-z0-9'])", "(?![a-z0-9])"
 _ENGLISH_ENDINGS = "(?:s|es|d|ed|ing|ment|ly)?"
 
 
@@ -36,13 +38,10 @@ def _one_term(term: str, *, inflected: bool) -> str:
         return re.escape(term)
     if "…" in term:
         first, last = (re.escape(part.strip()) for part in term.split("…"))
-        return rf"\b{first}{_ENGLISH_ENDINGS}\s(?:[\w']+\s){{0,3}}{last}\b"
+        return rf"{_BEGIN}{first}{_ENGLISH_ENDINGS}\s(?:[\w']+\s){{0,3}}{last}{_END}"
     first, *rest = term.split(" ")
-    return (
-        rf"\b{_inflected(first) if inflected else re.escape(first)}"
-        + "".join(rf"\s{re.escape(word)}" for word in rest)
-        + r"\b"
-    )
+    words = [_inflected(first) if inflected else re.escape(first), *map(re.escape, rest)]
+    return _BEGIN + r"\s".join(words) + _END
 
 
 def _inflected(word: str) -> str:
