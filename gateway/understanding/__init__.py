@@ -1,0 +1,86 @@
+"""Messages to questions: what the person wrote, without noise, one self-contained question at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from gateway.domain import Conversation, Question, Turn, Understood
+from gateway.errors import InvalidRequest
+from gateway.language import Language, language_of
+from gateway.understanding.leaning import leans
+from gateway.understanding.rewriting import Completes, Rewriter
+from gateway.understanding.splitting import is_reply, questions_in
+from gateway.understanding.wording import Wording, wording
+
+__all__ = ["Understanding"]
+
+
+class Understanding:
+    """Rules per language; with a language model, questions that lean on earlier turns are said in full."""
+
+    def __init__(
+        self,
+        llm: Completes | None = None,
+        *,
+        max_questions: int = 8,
+        default_language: Language = "ja",
+        rewrite_timeout_s: float = 8.0,
+    ) -> None:
+        self._rewriter = Rewriter(llm, timeout_s=rewrite_timeout_s) if llm else None
+        self._max_questions = max_questions
+        self._default_language: Language = default_language
+
+    async def understand(self, conversation: Conversation, /) -> Understood:
+        """The questions of the last message; none for small talk.
+
+        Raises:
+            InvalidRequest: if there are more than `max_questions`.
+        """
+        text = conversation.real_question
+        earlier = [turn for turn in conversation.turns[:-1] if turn.role != "system" and turn.text.strip()]
+        language = self._language(text, earlier)
+        words = wording(language)
+        if is_reply(text, words):
+            return self._reply(conversation, earlier, language)
+        asked = [self._question(one, conversation, earlier, words) for one in self._split(text, words)]
+        if self._rewriter and len(asked) > 1:
+            return Understood(tuple(await asyncio.gather(*asked)), language)
+        return Understood(tuple([await one for one in asked]), language)  # a task each costs 40 µs
+
+    def _language(self, text: str, earlier: Sequence[Turn]) -> Language:
+        said = "\n".join(turn.text for turn in earlier[-4:] if turn.role == "user") or "\n".join(
+            turn.text for turn in earlier[-1:]
+        )
+        hint = language_of(said, default=self._default_language) if said else None
+        return language_of(text, hint=hint, default=self._default_language)
+
+    def _split(self, text: str, words: Wording) -> list[str]:
+        found = questions_in(text, words)
+        if len(found) > self._max_questions:
+            raise InvalidRequest(
+                f"at most {self._max_questions} questions in one message, found {len(found)}; "
+                "send them separately",
+                param="messages",
+            )
+        return found
+
+    def _reply(self, conversation: Conversation, earlier: Sequence[Turn], language: Language) -> Understood:
+        """ "Yes" after a question of ours goes on with the conversation; else it is small talk."""
+        asked = (
+            bool(earlier) and earlier[-1].role == "assistant" and "?" in earlier[-1].text.replace("？", "?")
+        )
+        if not asked:
+            return Understood((), language)
+        text = conversation.real_question.strip()
+        reply = Question(text=text, language=language, conversation=conversation, self_contained=False)
+        return Understood((reply,), language)
+
+    async def _question(
+        self, text: str, conversation: Conversation, earlier: Sequence[Turn], words: Wording
+    ) -> Question:
+        alone = leans(text, words, earlier=[turn.text for turn in earlier]) is None
+        if not alone and earlier and self._rewriter:
+            rewritten = await self._rewriter.rewrite(text, earlier, words)
+            text, alone = (rewritten, True) if rewritten else (text, False)
+        return Question(text=text, language=words.language, conversation=conversation, self_contained=alone)

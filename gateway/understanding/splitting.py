@@ -1,0 +1,164 @@
+"""A message into the texts of its questions: noise off, sentences apart, each question with its context."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+
+import sentencex
+
+from gateway.understanding.leaning import continues
+from gateway.understanding.wording import Wording
+
+__all__ = ["is_reply", "questions_in"]
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_ITEM = re.compile(r"\s*(?:[(（\[]?\d{1,2}[.)．）、:：\]](?!\d)|[①-⑳]|[-*•・●■◆]\s|[QＱ]\d*\s*[.:：．])\s*")
+_INLINE_LISTS = (
+    re.compile(r"(?=[①-⑳])"),
+    re.compile(r"(?=[(（]\d{1,2}[)）])"),
+    re.compile(r"(?:(?<=\s)|^)(?=\d{1,2}[.)．）]\s)"),
+)
+_SQUEEZED = re.compile(r"(?<=[?？])(?=[A-Za-z぀-ヿ一-鿿])")
+_ENDS = re.compile(r"[.。．!！?？:：;；…」』）)\"”]\s*$")
+_QUOTED_ON = re.compile(r"(?:と|って|という|との|などと)")
+_SAYS_SOMETHING = re.compile(r"[^\W_]")
+_PUNCTUATION = " \t\n,，.。．!！?？~～;；:：…、"
+_WRAPPED_CJK = 15  # characters: a shorter line was ended on purpose
+_SIGNATURE_LINES, _SIGNATURE_WIDTH = 4, 60
+_FILLERS = 5  # "Hi, thanks, ok, so, well, …" is noise only for so long
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    asks: bool
+    item: bool = False
+
+
+def questions_in(text: str, wording: Wording) -> list[str]:
+    """The questions of a message. A statement before a question stays with it, and with those after it.
+
+    A sentence that leans on the question before it stays with that one. A message that only states
+    something ("my card is gone") is a question as well.
+    """
+    return [wording.glue.join(unit) for unit in _units(_sentences(text, wording), wording)]
+
+
+def is_reply(text: str, wording: Wording) -> bool:
+    """Whether a message can only be a reply to something we asked: "yes", 2番."""
+    folded = unicodedata.normalize("NFKC", text).strip(_PUNCTUATION)
+    return wording.answer.fullmatch(folded) is not None
+
+
+def _units(sentences: list[_Sentence], wording: Wording) -> list[list[str]]:
+    units: list[list[str]] = []
+    shared: list[str] = []  # the statements that the next question is asked under
+    pending: list[str] = []
+    for place, sentence in enumerate(sentences):
+        text = wording.additive_start.sub("", sentence.text, count=1) if place else sentence.text
+        if not sentence.asks:
+            pending.append(text)
+        elif units and not pending and continues(text, wording, item=sentence.item):
+            units[-1].append(sentence.text)
+        else:
+            shared = _under(shared, pending, wording)
+            units.append([*shared, text])
+            pending = []
+    if pending and units:
+        units[-1].extend(pending)
+    elif pending:
+        units.append(pending)
+    return units
+
+
+def _under(shared: list[str], pending: list[str], wording: Wording) -> list[str]:
+    """New statements replace the old ones, unless they go on about the same thing."""
+    if shared and pending and continues(pending[0], wording, item=False):
+        return [*shared, *pending]
+    return pending or shared
+
+
+def _sentences(text: str, wording: Wording) -> list[_Sentence]:
+    found: list[_Sentence] = []
+    for line in _lines(_CONTROL.sub(" ", text), wording):
+        marker = _ITEM.match(line)
+        body = line[marker.end() :] if marker else line
+        for number, piece in enumerate(_segments(body, wording)):
+            if stripped := _without_noise(piece, wording):
+                found.append(_Sentence(stripped, _asks(stripped, wording), bool(marker) and number == 0))
+    return _listed(found)
+
+
+def _listed(sentences: list[_Sentence]) -> list[_Sentence]:
+    """The items of a list are questions if nothing else in the message asks."""
+    if any(sentence.asks for sentence in sentences) or sum(sentence.item for sentence in sentences) < 2:
+        return sentences
+    return [replace(sentence, asks=sentence.item) for sentence in sentences]
+
+
+def _lines(text: str, wording: Wording) -> list[str]:
+    for style in _INLINE_LISTS:
+        if len(style.findall(text)) >= 2:
+            text = style.sub("\n", text)
+    lines: list[str] = []
+    for line in _without_signature(text.splitlines(), wording):
+        if not line.strip():
+            lines.append("")
+        elif lines and _wrapped(lines[-1], line, wording):
+            lines[-1] += wording.glue + line.strip()
+        else:
+            lines.append(line.strip())
+    return [line for line in lines if line]
+
+
+def _without_signature(lines: list[str], wording: Wording) -> list[str]:
+    written = [place for place, line in enumerate(lines) if line.strip()]
+    for place in written[1:][-_SIGNATURE_LINES - 1 :]:
+        after = [rest for rest in lines[place + 1 :] if rest.strip()]
+        short = all(len(rest) <= _SIGNATURE_WIDTH and not wording.question.search(rest) for rest in after)
+        if short and wording.signature.match(lines[place]):
+            return lines[:place]
+    return lines
+
+
+def _wrapped(before: str, line: str, wording: Wording) -> bool:
+    """Whether a mail program broke the sentence here."""
+    if not before or _ENDS.search(before) or _ITEM.match(line):
+        return False
+    if wording.language == "en":
+        return line.lstrip()[:1].islower() and not wording.question_start.match(line.lstrip())
+    return len(before) >= _WRAPPED_CJK
+
+
+def _segments(line: str, wording: Wording) -> list[str]:
+    pieces: list[str] = []
+    for sentence in sentencex.segment(wording.language, line):
+        parts = [sentence] if "://" in sentence else _SQUEEZED.split(sentence)
+        for part in parts:
+            if pieces and pieces[-1].endswith(("」", "』")) and _QUOTED_ON.match(part):
+                pieces[-1] += part  # 「本当ですか？」と聞かれました is one sentence
+            else:
+                pieces.append(part.strip())
+    return [piece for piece in pieces if piece]
+
+
+def _without_noise(sentence: str, wording: Wording) -> str:
+    """The sentence without greetings and thanks; "" if nothing is left that says something."""
+    text = sentence.strip()
+    for _ in range(_FILLERS):
+        if wording.noise.fullmatch(text.strip(_PUNCTUATION)):
+            return ""
+        found = wording.opening_start.match(text)
+        if not found or not found.end():
+            break
+        text = text[found.end() :].lstrip()
+    text = wording.closing_end.sub("", text).strip()
+    if not _SAYS_SOMETHING.search(text) or wording.noise.fullmatch(text.strip(_PUNCTUATION)):
+        return ""
+    return text
+
+
+def _asks(sentence: str, wording: Wording) -> bool:
+    return bool(wording.question_start.match(sentence) or wording.question.search(sentence))

@@ -1,0 +1,98 @@
+"""What people write in each language, read from `phrases/*.yaml` and compiled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from gateway.language import Language
+
+__all__ = ["Wording", "wording"]
+
+_NEVER = "(?!)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """The expressions of one language. Those named `…_start` match at the beginning only."""
+
+    language: Language
+    opening_start: re.Pattern[str]  # greetings and fillers before a question
+    additive_start: re.Pattern[str]  # joins another question to the one before: "also, …"
+    closing_end: re.Pattern[str]  # thanks after it
+    noise: re.Pattern[str]  # a whole sentence that asks nothing
+    signature: re.Pattern[str]  # the line that begins a signature
+    question_start: re.Pattern[str]
+    question: re.Pattern[str]
+    answer: re.Pattern[str]  # a whole message that replies to a question of ours
+    exempt: re.Pattern[str]  # looks like a reference, but is none
+    leaning_start: re.Pattern[str]  # continues what was said before
+    elliptic_start: re.Pattern[str]  # a topic without a question: "what about …"
+    pointer: re.Pattern[str]  # points at earlier turns, whatever stands around it
+    anaphor: re.Pattern[str]  # points at something, perhaps in the same text
+    boundary: re.Pattern[str]  # separates clauses
+    comparison: re.Pattern[str]  # compares with something unsaid
+    fragment: re.Pattern[str]  # a few words without a verb
+    names: re.Pattern[str]  # says by its form what it is about
+    mine: re.Pattern[str]  # the asker's own affairs
+    definite: re.Pattern[str]  # "the tickets": which?
+    generic: frozenset[str]  # words that name no subject of their own
+    # The same where no spaces part the words. A single kanji must not cut 日本 in two; in Chinese the
+    # single characters are what parts the words.
+    generic_runs: re.Pattern[str]
+    needed: int  # evidence that a question needs to count as self-contained
+
+    @property
+    def glue(self) -> str:
+        """What stands between two sentences."""
+        return " " if self.language == "en" else ""
+
+
+@cache
+def wording(language: Language) -> Wording:
+    """The wording of a language."""
+    source = files("gateway.understanding") / "phrases" / f"{language}.yaml"
+    data: dict[str, Any] = yaml.safe_load(source.read_text(encoding="utf-8"))
+    noise, question, dependence = data["noise"], data["question"], data["dependence"]
+    edge = r"\b" if language == "en" else ""
+    generic = dependence["generic"].split()
+    return Wording(
+        language=language,
+        opening_start=_any(noise["openings"]),
+        additive_start=_any(noise["additives"], before="^"),
+        closing_end=_any(noise["closings"], after=r"\s*$"),
+        noise=_any(noise["alone"]),
+        signature=re.compile(rf"\s*(?:{noise['signature']})\s*$", re.IGNORECASE),
+        question_start=_any(question["begins"]),
+        question=_any(question["anywhere"]),
+        answer=_any(data["answers"]),
+        exempt=_any(dependence["exempt"], before=edge),
+        leaning_start=_any(dependence["openers"]),
+        elliptic_start=_any(dependence["elliptic"]),
+        pointer=_any(dependence["pointers"], before=edge, after=edge),
+        anaphor=_any(dependence["anaphora"], before=edge, after=edge),
+        boundary=_any(dependence["boundary"]),
+        comparison=_any(dependence["comparisons"], before=edge),
+        fragment=re.compile(dependence["fragment"], re.IGNORECASE),
+        names=_any(dependence["names"]),
+        mine=_any(dependence["mine"]),
+        definite=_any(dependence["definite"]),
+        generic=frozenset(generic),
+        generic_runs=_words([word for word in generic if len(word) > 1 or language == "zh"]),
+        needed=dependence["needed"],
+    )
+
+
+def _words(words: Sequence[str]) -> re.Pattern[str]:
+    longest_first = sorted(map(re.escape, words), key=len, reverse=True)
+    return re.compile("|".join(longest_first) or _NEVER)
+
+
+def _any(expressions: Sequence[str], *, before: str = "", after: str = "") -> re.Pattern[str]:
+    return re.compile(f"{before}(?:{'|'.join(expressions)}){after}", re.IGNORECASE)

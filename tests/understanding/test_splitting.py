@@ -1,0 +1,226 @@
+"""Messages as people write them, and the questions in them."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+
+from gateway.errors import InvalidRequest
+from gateway.understanding import Understanding
+from tests.understanding.asking import conversation
+
+
+@pytest.mark.parametrize(
+    ("message", "questions"),
+    [
+        pytest.param("How do I activate my card?", ["How do I activate my card?"], id="nothing to do"),
+        pytest.param("Hi there! How do I activate my card?", ["How do I activate my card?"], id="greeting"),
+        pytest.param("hello how do i activate my card", ["how do i activate my card"], id="no punctuation"),
+        pytest.param(
+            "Dear team,\n\nI hope you are well. How do I close my account?\n\nBest regards,\nJane Doe\nACME",
+            ["How do I close my account?"],
+            id="a mail",
+        ),
+        pytest.param(
+            "I would like to know how\nto change my address\nbefore I move.\nThanks in advance!",
+            ["I would like to know how to change my address before I move."],
+            id="lines broken by a mail program",
+        ),
+        pytest.param(
+            "What are your opening hours? Is there a car park? Thank you!",
+            ["What are your opening hours?", "Is there a car park?"],
+            id="two questions",
+        ),
+        pytest.param(
+            "What are your opening hours?Is there a car park?",
+            ["What are your opening hours?", "Is there a car park?"],
+            id="no space between",
+        ),
+        pytest.param(
+            "My card was stolen. What should I do?",
+            ["My card was stolen. What should I do?"],
+            id="the context stays with its question",
+        ),
+        pytest.param(
+            "What should I do? My card was stolen.",
+            ["What should I do? My card was stolen."],
+            id="context after the question",
+        ),
+        pytest.param(
+            "I have a business account. What is the transfer limit? What are your opening hours?",
+            [
+                "I have a business account. What is the transfer limit?",
+                "I have a business account. What are your opening hours?",
+            ],
+            id="a circumstance holds for every question after it",
+        ),
+        pytest.param(
+            "Is the vaccine safe? Any side effects?",
+            ["Is the vaccine safe? Any side effects?"],
+            id="a fragment goes on with its question",
+        ),
+        pytest.param(
+            "How do I order a card? And how long does it take?",
+            ["How do I order a card? And how long does it take?"],
+            id="a pronoun goes on with its question",
+        ),
+        pytest.param(
+            "I have two questions:\n1. How do I renew my passport?\n2. Where can I park?",
+            ["How do I renew my passport?", "Where can I park?"],
+            id="a list",
+        ),
+        pytest.param("1. opening hours\n2. parking", ["opening hours", "parking"], id="a list of keywords"),
+        pytest.param(
+            "I did the following:\n1. opened the app\n2. pressed login\nWhy does the app crash?",
+            ["I did the following: opened the app pressed login Why does the app crash?"],
+            id="a list of steps is context",
+        ),
+        pytest.param(
+            "Also, what is the fee for a new card?", ["Also, what is the fee for a new card?"], id="also"
+        ),
+        pytest.param(
+            "Where can I park? Also, what is the fee for a new card?",
+            ["Where can I park?", "what is the fee for a new card?"],
+            id="also joins",
+        ),
+        pytest.param(
+            "Should I take the bus or the train?", ["Should I take the bus or the train?"], id="A or B"
+        ),
+        pytest.param(
+            "If I lose my card, how do I block it?", ["If I lose my card, how do I block it?"], id="if"
+        ),
+        pytest.param("What is new in v1.2.3?", ["What is new in v1.2.3?"], id="a version"),
+        pytest.param(
+            "Does Mr. Smith work at https://example.com/?q=a?",
+            ["Does Mr. Smith work at https://example.com/?q=a?"],
+            id="an address",
+        ),
+        pytest.param("My card does not work.", ["My card does not work."], id="only a statement"),
+        pytest.param(
+            "お世話になっております。株式会社山田の田中です。カードを紛失しました。どうすればいいですか？よろしくお願いいたします。",
+            ["カードを紛失しました。どうすればいいですか？"],
+            id="ja: a mail",
+        ),
+        pytest.param("こんにちは、営業時間を教えてください", ["営業時間を教えてください"], id="ja: greeting"),
+        pytest.param(
+            "営業時間は何時ですか。駐車場はありますか。",
+            ["営業時間は何時ですか。", "駐車場はありますか。"],
+            id="ja: two questions",
+        ),
+        pytest.param(
+            "質問が2つあります。\n１．住民票の取り方は？\n２．印鑑登録に必要なものは？",
+            ["住民票の取り方は？", "印鑑登録に必要なものは？"],
+            id="ja: a list",
+        ),
+        pytest.param(
+            "①住民票の取り方は？②印鑑登録に必要なものは？",
+            ["住民票の取り方は？", "印鑑登録に必要なものは？"],
+            id="ja: a list in one line",
+        ),
+        pytest.param(
+            "「本当ですか？」と聞かれました。どう答えればいいですか",
+            ["「本当ですか？」と聞かれました。どう答えればいいですか"],
+            id="ja: a quotation",
+        ),
+        pytest.param(
+            "カードの再発行はできますか？また、手数料はいくらですか？",
+            ["カードの再発行はできますか？また、手数料はいくらですか？"],
+            id="ja: no subject of its own",
+        ),
+        pytest.param(
+            "你好，请问图书馆的营业时间是几点？可以停车吗？谢谢！",
+            ["图书馆的营业时间是几点？", "可以停车吗？"],
+            id="zh: two questions",
+        ),
+        pytest.param("我的卡丢了，怎么办？谢谢", ["我的卡丢了，怎么办？"], id="zh: context and thanks"),
+        pytest.param("您好！請問護照怎麼申請？", ["護照怎麼申請？"], id="zh: traditional"),
+    ],
+)
+async def test_the_questions_of_a_message(message: str, questions: list[str]) -> None:
+    understood = await Understanding().understand(conversation(message))
+    assert [question.text for question in understood.questions] == questions
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Hi!",
+        "Hello there",
+        "Thanks a lot!",
+        "Thank you, that was helpful.",
+        "ok thanks",
+        "How are you?",
+        "yes",
+        "👍",
+        "...",
+        "こんにちは",
+        "ありがとうございました。",
+        "お世話になっております。よろしくお願いいたします。",
+        "はい",
+        "了解しました！",
+        "你好",
+        "谢谢！",
+        "好的，谢谢",
+        "\x00\x01",
+    ],
+)
+async def test_small_talk_holds_no_question(message: str) -> None:
+    assert (await Understanding().understand(conversation(message))).questions == ()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Hire a lawyer?",
+        "High fees?",
+        "Hello Kitty card design?",
+        "Thankless tasks?",
+        "はいからさんの展示はいつですか",
+        "好的餐厅有哪些？",
+    ],
+)
+async def test_words_that_only_begin_like_noise_stay(message: str) -> None:
+    [question] = (await Understanding().understand(conversation(message))).questions
+    assert question.text == message
+
+
+async def test_two_hundred_questions_are_too_many() -> None:
+    message = " ".join(f"What is the fee for service {number}?" for number in range(200))
+    with pytest.raises(
+        InvalidRequest, match="at most 8 questions in one message, found 200; send them separately"
+    ):
+        await Understanding().understand(conversation(message))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a",
+        "?",
+        "1. ",
+        "「",
+        "あ",
+        "Hi ",
+        "はい、",
+        "what ",
+        "the ",
+        "それ",
+        "\n",
+        "\n\n1. ",
+        " ",
+        "\t",
+        "(1)",
+        "①",
+        "thanks, ",
+        "-- \n",
+        "什么",
+        "。",
+        "I am ",
+    ],
+)
+async def test_a_long_message_takes_time_in_proportion(piece: str) -> None:
+    understanding = Understanding(max_questions=100_000)
+    started = perf_counter()
+    await understanding.understand(conversation("start?", f"{piece * (60_000 // len(piece))}end"))
+    assert perf_counter() - started < 5  # quadratic work takes minutes
