@@ -1,6 +1,6 @@
 """Fit cache/weights.yaml: how much each piece of evidence says that an entry answers a question.
 
-    python training/fit_matching.py DATA [--write]
+    python -m training.fit_matching DATA [--write]
 
 DATA is the folder of development data. `meaning` is fitted on the two English FAQ sets (real
 traffic against their entries, and the approval-time probes), `characters` on Japanese
