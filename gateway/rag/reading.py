@@ -194,13 +194,14 @@ class _Office:
 
 def _converter() -> Callable[[Path], str]:
     try:
-        from markitdown import MarkItDown, MarkItDownException
+        from markitdown import DocumentConverter, MarkItDown, MarkItDownException
         from markitdown.converters import DocxConverter, PdfConverter, PptxConverter, XlsxConverter
     except ImportError:
         raise _Unreadable("needs the extra `documents`: pip install 'sekisho[documents]'") from None
     converter = MarkItDown(enable_builtins=False, enable_plugins=False)
-    for known in (DocxConverter(), PdfConverter(), PptxConverter(), XlsxConverter()):
-        converter.register_converter(known)  # all of them would take a broken Word file for plain text
+    kinds: tuple[type[DocumentConverter], ...] = (DocxConverter, PdfConverter, PptxConverter, XlsxConverter)
+    for kind in kinds:  # with all of its converters it would take a broken Word file for plain text
+        converter.register_converter(kind())
 
     def convert(file: Path) -> str:
         try:

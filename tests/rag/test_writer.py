@@ -12,7 +12,7 @@ from tests.chatbot import Chatbot, Fails
 from tests.rag.asking import question
 
 
-def passage(text: str, heading: str = "Library 図書館 图书馆", number: int = 1) -> RetrievedPassage:
+def passage(text: str, heading: str = "Handbook", number: int = 1) -> RetrievedPassage:
     return RetrievedPassage(
         id=str(number),
         path="library.md",
@@ -53,7 +53,7 @@ QUOTED: dict[str, tuple[str, list[str], str]] = {
     ),
     "Japanese": (
         "図書館は何冊まで借りられますか",
-        ["図書館は駅前にあります。本は1人10冊まで借りられます。飲食はご遠慮ください。"],
+        ["貸出しはカウンターで行います。本は1人10冊まで借りられます。飲食はご遠慮ください。"],
         "本は1人10冊まで借りられます。",
     ),
     "Japanese list": (
@@ -121,7 +121,7 @@ async def test_a_model_is_given_the_passages_and_told_to_use_nothing_else(
     assert (answer, writer.name) == ("You can borrow ten {books}.", "writer-1")
     system, asked = bot.asked[-1].messages
     assert told in system["content"]
-    assert "[1] Library 図書館 图书馆\nTen books {at most}." in system["content"]
+    assert "[1] Handbook\nTen books {at most}." in system["content"]
     assert "[2] Library › Loans\nTwo weeks." in system["content"]
     assert asked == {"role": "user", "content": "How many?"}
     assert bot.asked[-1].body["temperature"] == 0
