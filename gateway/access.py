@@ -1,0 +1,255 @@
+"""Who asks: API keys with a tenant and a role. A role may do what the lower ones may."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Annotated, Literal, cast, get_args
+
+from fastapi import Depends, Request
+from sqlalchemy import RowMapping, insert, select, update
+
+from gateway.errors import (
+    ConfigurationError,
+    InvalidRequest,
+    NotAllowed,
+    NotAuthenticated,
+    NotFound,
+    StoreUnavailable,
+)
+from storage.schema import api_keys
+from storage.sql import Database, DatabaseUnavailable
+
+__all__ = [
+    "AdminDep",
+    "BootstrapKey",
+    "Caller",
+    "ClientDep",
+    "KeyRecord",
+    "Keys",
+    "ReviewerDep",
+    "Role",
+    "requires",
+]
+
+Role = Literal["client", "reviewer", "admin"]
+_RANK: dict[Role, int] = {"client": 0, "reviewer": 1, "admin": 2}
+
+KEY_PREFIX = "sk-sekisho-"
+REMEMBERED_KEYS = 4096  # a flood of made-up keys must not fill the memory
+SHORTEST_BOOTSTRAP_KEY = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks. `label` is the name that the history of tickets and entries shows."""
+
+    tenant: str
+    role: Role
+    label: str
+
+    def may(self, role: Role) -> bool:
+        """Whether the caller's role includes `role`."""
+        return _RANK[self.role] >= _RANK[role]
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapKey:
+    """A key that the operator's settings hold; it lives as long as the setting."""
+
+    key: str = field(repr=False)
+    tenant: str
+    role: Role
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRecord:
+    """A stored key, without the key itself: only its hash was kept."""
+
+    id: str
+    tenant: str
+    role: Role
+    label: str
+    created_at: datetime
+    revoked_at: datetime | None
+
+
+ANONYMOUS = Caller("default", "client", "anonymous")
+
+
+class Keys:
+    """API keys: 256 random bits, of which only the SHA-256 is stored.
+
+    What was found is remembered for `remember_s`, so a key revoked by another process stops
+    working within that time; one revoked here stops at once.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        *,
+        bootstrap: Sequence[BootstrapKey] = (),
+        required: bool = True,
+        remember_s: float = 5.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._db = db
+        self._required = required
+        self._remember_s = remember_s
+        self._clock = clock
+        self._bootstrap = {_hash(known.key): _bootstrapped(known) for known in bootstrap}
+        self._remembered: dict[str, tuple[float, Caller | None]] = {}
+
+    async def create(self, tenant: str, role: Role, label: str = "") -> str:
+        """Make a key; the caller shows it once, it can't be read again."""
+        _check_owner(tenant, role, label)
+        key = KEY_PREFIX + secrets.token_urlsafe(32)
+        row = {
+            "id": str(uuid.uuid4()),
+            "tenant": tenant,
+            "role": role,
+            "label": label,
+            "hash": _hash(key),
+            "created_at": datetime.now(UTC),
+        }
+        try:
+            async with self._db.begin() as connection:
+                await connection.execute(insert(api_keys).values(row))
+        except DatabaseUnavailable as exc:
+            raise StoreUnavailable("the key could not be stored") from exc
+        return key
+
+    async def caller(self, key: str | None) -> Caller:
+        """Who holds this key.
+
+        Raises:
+            NotAuthenticated: if there is none, or we don't know it, or it was revoked.
+        """
+        known = await self._known(key) if key else None
+        if known is not None:
+            return known
+        if not self._required:
+            return ANONYMOUS
+        if key:
+            raise NotAuthenticated("this API key is not known, or it was revoked")
+        raise NotAuthenticated("no API key was given: send it as `Authorization: Bearer sk-sekisho-…`")
+
+    async def list(self, *, tenant: str | None = None) -> list[KeyRecord]:
+        """All stored keys, the newest first; the operator's own settings are not among them."""
+        query = select(api_keys).order_by(api_keys.c.created_at.desc(), api_keys.c.id)
+        if tenant is not None:
+            query = query.where(api_keys.c.tenant == tenant)
+        try:
+            async with self._db.connect() as connection:
+                rows = (await connection.execute(query)).mappings().all()
+        except DatabaseUnavailable as exc:
+            raise StoreUnavailable("the keys can't be read") from exc
+        return [_record(row) for row in rows]
+
+    async def revoke(self, key_id: str) -> None:
+        """Make a key useless; a repeat changes nothing."""
+        at = datetime.now(UTC)
+        of_key = api_keys.c.id == key_id
+        try:
+            async with self._db.begin() as connection:
+                exists = (await connection.execute(select(api_keys.c.id).where(of_key))).first()
+                unrevoked = update(api_keys).where(of_key, api_keys.c.revoked_at.is_(None))
+                await connection.execute(unrevoked.values(revoked_at=at))
+        except DatabaseUnavailable as exc:
+            raise StoreUnavailable("the key could not be revoked") from exc
+        if exists is None:
+            raise NotFound(f"there is no key {key_id}")
+        self._remembered.clear()
+
+    async def _known(self, key: str) -> Caller | None:
+        digest = _hash(key)
+        if (known := self._bootstrap.get(digest)) is not None:
+            return known
+        now = self._clock()
+        remembered = self._remembered.get(digest)
+        if remembered is not None and now < remembered[0]:
+            return remembered[1]
+        found = await self._look_up(digest)
+        if len(self._remembered) >= REMEMBERED_KEYS:
+            self._remembered.clear()
+        self._remembered[digest] = (now + self._remember_s, found)
+        return found
+
+    async def _look_up(self, digest: str) -> Caller | None:
+        columns = (api_keys.c.id, api_keys.c.tenant, api_keys.c.role, api_keys.c.label)
+        query = select(*columns).where(api_keys.c.hash == digest, api_keys.c.revoked_at.is_(None))
+        try:
+            async with self._db.connect() as connection:
+                row = (await connection.execute(query)).first()
+        except DatabaseUnavailable as exc:
+            raise StoreUnavailable("the API key can't be checked now") from exc
+        if row is None:
+            return None
+        return Caller(row.tenant, row.role, row.label or f"key {row.id[:8]}")
+
+
+def _record(row: RowMapping) -> KeyRecord:
+    return KeyRecord(
+        id=row["id"],
+        tenant=row["tenant"],
+        role=row["role"],
+        label=row["label"],
+        created_at=_utc(row["created_at"]),
+        revoked_at=_utc(row["revoked_at"]) if row["revoked_at"] else None,
+    )
+
+
+def _utc(at: datetime) -> datetime:
+    """SQLite gives moments back without their zone; all of ours are UTC."""
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _hash(key: str) -> str:
+    return hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
+
+
+def _bootstrapped(known: BootstrapKey) -> Caller:
+    if len(known.key) < SHORTEST_BOOTSTRAP_KEY:
+        raise ConfigurationError(
+            f"an API key in the settings needs {SHORTEST_BOOTSTRAP_KEY} characters or more"
+        )
+    return Caller(known.tenant, known.role, known.label or f"{known.role} of the settings")
+
+
+def _check_owner(tenant: str, role: str, label: str) -> None:
+    if not 0 < len(tenant) <= 64:
+        raise InvalidRequest("a tenant's name has 1 to 64 characters", param="tenant")
+    if role not in get_args(Role):
+        raise InvalidRequest(f"role is one of {', '.join(get_args(Role))}", param="role")
+    if len(label) > 200:
+        raise InvalidRequest("a label has at most 200 characters", param="label")
+
+
+def bearer(header: str | None) -> str | None:
+    """The key in an `Authorization` header; None if there is none, or another scheme."""
+    scheme, _, key = (header or "").strip().partition(" ")
+    return key.strip() or None if scheme.lower() == "bearer" else None
+
+
+def requires(role: Role) -> Callable[[Request], Awaitable[Caller]]:
+    """The FastAPI dependency that lets in callers of `role` and above."""
+
+    async def caller_of(request: Request) -> Caller:
+        keys = cast("Keys", request.app.state.services.keys)
+        caller = await keys.caller(bearer(request.headers.get("authorization")))
+        if not caller.may(role):
+            raise NotAllowed(f"this needs a key with the role {role}; yours is {caller.role}")
+        return caller
+
+    return caller_of
+
+
+ClientDep = Annotated[Caller, Depends(requires("client"))]
+ReviewerDep = Annotated[Caller, Depends(requires("reviewer"))]
+AdminDep = Annotated[Caller, Depends(requires("admin"))]
