@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from qdrant_client import AsyncQdrantClient
 
+from encoders import EncoderIdentity
+from storage.edge import EdgeIndex
+from storage.qdrant import QdrantIndex
 from storage.sql import Database
+from storage.testing import MemoryIndex
+from storage.vectors import VectorIndex
 from tests.postgres import PostgresServer
+
+OpenIndex = Callable[[EncoderIdentity], Awaitable[VectorIndex]]
 
 
 @pytest.fixture(scope="session")
@@ -40,3 +49,48 @@ async def database(database_url: str) -> AsyncIterator[Database]:
     opened = await Database.open(database_url)
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+def identity() -> EncoderIdentity:
+    """An encoder small enough to write its vectors by hand. A test module may say otherwise."""
+    return EncoderIdentity(name="by-hand", dimensions=4, digest="0" * 64, languages=("en", "ja", "zh"))
+
+
+@pytest.fixture(params=["Qdrant Edge", "Qdrant client"])
+async def open_index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[OpenIndex]:
+    """Opens the same stored index again and again; close one before the next."""
+    async with AsyncExitStack() as stack:
+        if request.param == "Qdrant Edge":
+
+            async def open_edge(identity: EncoderIdentity) -> VectorIndex:
+                return await EdgeIndex.open(tmp_path / "index", identity=identity)
+
+            yield open_edge
+            return
+        client = AsyncQdrantClient(path=str(tmp_path / "qdrant"))
+        stack.push_async_callback(client.close)
+
+        async def open_client(identity: EncoderIdentity) -> VectorIndex:
+            return await QdrantIndex.open(client, "entries", identity=identity)
+
+        yield open_client
+
+
+@pytest.fixture(params=["Qdrant Edge", "Qdrant client", "memory"])
+async def index(
+    request: pytest.FixtureRequest, tmp_path: Path, identity: EncoderIdentity
+) -> AsyncIterator[VectorIndex]:
+    """An empty index, once of each kind."""
+    async with AsyncExitStack() as stack:
+        opened: VectorIndex
+        if request.param == "Qdrant Edge":
+            opened = await EdgeIndex.open(tmp_path / "index", identity=identity)
+        elif request.param == "Qdrant client":
+            client = AsyncQdrantClient(location=":memory:")
+            stack.push_async_callback(client.close)
+            opened = await QdrantIndex.open(client, "entries", identity=identity)
+        else:
+            opened = MemoryIndex(identity)
+        stack.push_async_callback(opened.close)
+        yield opened

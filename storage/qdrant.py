@@ -1,0 +1,219 @@
+"""A Qdrant server or cluster: the index that many gateways share. Ranks as the embedded one does."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import grpc  # type: ignore[import-untyped]  # it ships no types
+from pydantic import ValidationError
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.common.client_exceptions import QdrantException
+from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
+
+from encoders import EncoderIdentity, Vector
+from storage.lexical import Lexicon
+from storage.points import (
+    DENSE,
+    TEXT_KEY,
+    WORDS,
+    best_first,
+    checked_points,
+    checked_vector,
+    checked_where,
+    label,
+    refuse_mismatch,
+)
+from storage.vectors import Found, IndexUnavailable, Payload, Point
+
+__all__ = ["QdrantIndex"]
+
+LABEL: Final = "sekisho"  # the key of our metadata of a collection
+PIECE: Final = 256
+PAGE: Final = 1_000
+CONFLICT: Final = 409
+
+# What the client lets out: its own errors, those of its transports, and, from its local mode, bare
+# ValueError and RuntimeError. (A reply that makes no sense is a ValidationError, which is a ValueError.)
+ERRORS: Final = (
+    ApiException,
+    QdrantException,
+    grpc.RpcError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+
+
+class QdrantIndex:
+    """A `VectorIndex` in a collection of a server. The client stays its owner's to close."""
+
+    def __init__(self, client: AsyncQdrantClient, collection: str, identity: EncoderIdentity) -> None:
+        self._client = client
+        self._collection = collection
+        self._identity = identity
+        self._lexicon = Lexicon()
+        self._keys: set[str] = set()
+        self._closed = False
+
+    @classmethod
+    async def open(
+        cls, client: AsyncQdrantClient, collection: str, *, identity: EncoderIdentity, anew: bool = False
+    ) -> QdrantIndex:
+        """The collection, made if there is none. With `anew`, whatever was in it is thrown away.
+
+        Raises:
+            IndexMismatch: if other vectors are in it than this encoder makes.
+            IndexUnavailable: if the server cannot be asked.
+        """
+        index = cls(client, collection, identity)
+        with index._translated():
+            if anew:
+                await client.delete_collection(collection)
+            if not await client.collection_exists(collection):
+                await index._create()
+            stored = (await client.get_collection(collection)).config.metadata
+        refuse_mismatch(index._place, (stored or {}).get(LABEL), identity)
+        return index
+
+    async def upsert(self, points: Sequence[Point], /) -> None:
+        """Add points, or replace those with the same id; done when the server has them on its disk."""
+        checked = checked_points(points, self._identity.dimensions)
+        with self._translated():
+            for point in checked:
+                await self._index_keys(point.payload)
+            for start in range(0, len(checked), PIECE):
+                piece = [self._struct(point) for point in checked[start : start + PIECE]]
+                await self._client.upsert(self._collection, points=piece, wait=True)
+
+    async def delete(self, *, where: Payload) -> None:
+        """Remove the points that meet every condition."""
+        condition = models.FilterSelector(filter=_filter(checked_where(where)))
+        with self._translated():
+            await self._client.delete(self._collection, points_selector=condition, wait=True)
+
+    async def nearest(self, vector: Vector, /, *, where: Payload, limit: int) -> list[Found]:
+        """By cosine of the dense vectors, best first."""
+        checked = checked_vector(vector, self._identity.dimensions)
+        return await self._search(checked.tolist(), DENSE, where, limit)
+
+    async def matching(self, text: str, /, *, where: Payload, limit: int) -> list[Found]:
+        """By BM25, best first; points without a common word are left out."""
+        words = self._lexicon.question(text)
+        if not words.indices:
+            with self._translated():
+                return []
+        query = models.SparseVector(indices=words.indices, values=words.values)
+        return await self._search(query, WORDS, where, limit)
+
+    async def ids(self) -> set[str]:
+        """The ids of all points."""
+        found: set[str] = set()
+        offset: Any = None
+        with self._translated():
+            while True:
+                records, offset = await self._client.scroll(
+                    self._collection, limit=PAGE, offset=offset, with_payload=False, with_vectors=False
+                )
+                found.update(str(record.id) for record in records)
+                if offset is None:
+                    return found
+
+    async def clear(self) -> None:
+        """Remove all points; the collection stays, for other gateways may be asking it."""
+        everything = models.FilterSelector(filter=models.Filter())
+        with self._translated():
+            await self._client.delete(self._collection, points_selector=everything, wait=True)
+
+    async def close(self) -> None:
+        """Later calls say that the index is closed. The client stays open."""
+        self._closed = True
+
+    @property
+    def _place(self) -> str:
+        return f"the Qdrant collection {self._collection!r}"
+
+    async def _create(self) -> None:
+        try:
+            await self._client.create_collection(
+                self._collection,
+                vectors_config={
+                    DENSE: models.VectorParams(
+                        size=self._identity.dimensions, distance=models.Distance.COSINE
+                    )
+                },
+                sparse_vectors_config={WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+                metadata={LABEL: label(self._identity)},
+            )
+        except UnexpectedResponse as error:
+            if error.status_code != CONFLICT:  # another gateway started at the same moment
+                raise
+
+    async def _index_keys(self, payload: Payload) -> None:
+        for key in payload.keys() - self._keys:
+            kind = models.PayloadSchemaType
+            schema = kind.KEYWORD if isinstance(payload[key], str) else kind.INTEGER
+            with warnings.catch_warnings():  # the local mode filters without an index, and says so
+                warnings.filterwarnings("ignore", "Payload indexes have no effect in the local Qdrant")
+                await self._client.create_payload_index(self._collection, key, schema, wait=True)
+            self._keys.add(key)
+
+    def _struct(self, point: Point) -> models.PointStruct:
+        words = self._lexicon.document(point.text)
+        vectors: dict[str, Any] = {DENSE: point.vector.tolist()}
+        if words.indices:
+            vectors[WORDS] = models.SparseVector(indices=words.indices, values=words.values)
+        return models.PointStruct(
+            id=point.id, vector=vectors, payload={TEXT_KEY: point.text, **point.payload}
+        )
+
+    async def _search(self, query: Any, using: str, where: Payload, limit: int) -> list[Found]:
+        if limit < 1:
+            return []
+        with self._translated():
+            reply = await self._client.query_points(
+                self._collection,
+                query=query,
+                using=using,
+                query_filter=_filter(where) if where else None,
+                limit=limit,
+                with_payload=True,
+            )
+        return best_first([_found(point) for point in reply.points])
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        if self._closed:
+            raise IndexUnavailable(f"{self._place} cannot be used: it is closed")
+        try:
+            yield
+        except ERRORS as error:
+            raise IndexUnavailable(f"{self._place} cannot be used: {_reason(error)}") from error
+
+
+def _reason(error: BaseException) -> str:
+    match error:
+        case UnexpectedResponse():
+            return f"the server answered {error.status_code} {error.reason_phrase}".strip()
+        case ResponseHandlingException():
+            return f"no answer from the server ({error.source})"
+        case ValidationError():
+            return "the server's answer makes no sense; is it a Qdrant server of version 1.16 or later?"
+        case _:
+            return " ".join(str(error).split()) or type(error).__name__
+
+
+def _filter(where: Payload) -> models.Filter:
+    return models.Filter(
+        must=[
+            models.FieldCondition(key=key, match=models.MatchValue(value=value))
+            for key, value in where.items()
+        ]
+    )
+
+
+def _found(point: models.ScoredPoint) -> Found:
+    payload = dict(point.payload or {})
+    return Found(str(point.id), point.score, str(payload.pop(TEXT_KEY, "")), payload)
