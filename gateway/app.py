@@ -14,7 +14,7 @@ from gateway.assembly import Services
 from gateway.errors import InvalidRequest, SekishoError, StoreUnavailable
 from gateway.middleware import BodyLimit, RequestId
 from gateway.routes import answers, checks, entries, feedback, health, openai, review, welcome
-from gateway.routes.envelope import envelope
+from gateway.envelope import envelope
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 

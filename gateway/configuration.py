@@ -16,7 +16,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from gateway.errors import ConfigurationError
 from gateway.settings import ExampleSettings, Settings
 
-__all__ = ["load_settings"]
+__all__ = ["find_settings", "load_settings"]
 
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::(?P<default>[^}]*))?\}")
 _SECRETS = {"api_key", "key", "qdrant_api_key"}
@@ -55,6 +55,12 @@ def load_settings(file: Path | None = None) -> Settings:
     if problems or not settings:
         raise ConfigurationError(_report(file, text, problems))
     return settings
+
+
+def find_settings(file: Path | None) -> Settings:
+    """The settings of the named file, of `sekisho.yaml` where it lies in the folder, or the defaults."""
+    here = Path("sekisho.yaml")
+    return load_settings(file or (here if here.exists() else None))
 
 
 def _read(file: Path) -> str:

@@ -9,7 +9,7 @@ import secrets
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.errors import TooLarge
-from gateway.routes.envelope import envelope
+from gateway.envelope import envelope
 
 __all__ = ["BodyLimit", "RequestId"]
 

@@ -1,0 +1,1 @@
+"""People in the loop: tickets, and the verified entries that their answers become."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gateway.access import ClientDep
-from gateway.domain import Outcome
-from gateway.review.steps import to_json
-from gateway.routes.decision import decision, faithfulness_of, headers
+from gateway.decision import answer_body, headers
 from gateway.routes.messages import Message, conversation
 from gateway.routes.services import ServicesDep
 
@@ -47,29 +45,4 @@ async def answers(body: AnswerRequest, request: Request, caller: ClientDep, serv
         asker=body.user,
     )
     reply = await services.pipeline.answer(asked)
-    content = {
-        "id": asked.request_id,
-        **decision(reply),
-        "text": reply.text,
-        "language": reply.language,
-        "questions": [_outcome(outcome) for outcome in reply.outcomes],
-    }
-    return JSONResponse(content, headers=headers(reply))
-
-
-def _outcome(outcome: Outcome) -> dict[str, Any]:
-    """One question with each stage's verdict and time."""
-    return {
-        "question": outcome.question.text,
-        "language": outcome.question.language,
-        "self_contained": outcome.question.self_contained,
-        "outcome": outcome.name,
-        "reason": outcome.reason,
-        "text": outcome.text,
-        "faithfulness": faithfulness_of((outcome,)),
-        "ticket": getattr(outcome, "ticket", None),
-        "entry": getattr(outcome, "entry", None),
-        "steps": [
-            {"stage": step.stage, "ms": round(step.ms, 3), "found": to_json(step.found)} for step in outcome.steps
-        ],
-    }
+    return JSONResponse(answer_body(reply, asked.request_id), headers=headers(reply))

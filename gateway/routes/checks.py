@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from encoders import encode_one
 from gateway.access import ClientDep
 from gateway.language import language_of
-from gateway.review.steps import to_json
+from gateway.review.steps import Json, rendered
 from gateway.routes.services import ServicesDep
 
 __all__ = ["router"]
@@ -45,21 +45,21 @@ class FaithfulnessRequest(BaseModel):
 
 
 @router.post("/gate")
-async def gate(body: GateRequest, caller: ClientDep, services: ServicesDep) -> dict[str, Any]:
+async def gate(body: GateRequest, caller: ClientDep, services: ServicesDep) -> Json:
     """Judge a question: must, may, must_not or unsure."""
     encoded = await encode_one(services.encoder, body.question)
-    return to_json(await services.gate.judge(encoded, tenant=caller.tenant))
+    return rendered(await services.gate.judge(encoded, tenant=caller.tenant))
 
 
 @router.post("/cache/lookup")
-async def lookup(body: LookupRequest, caller: ClientDep, services: ServicesDep) -> dict[str, Any]:
+async def lookup(body: LookupRequest, caller: ClientDep, services: ServicesDep) -> Json:
     """Look for a verified answer: a hit, a near miss or a miss."""
     encoded = await encode_one(services.encoder, body.question)
     language = body.language or language_of(body.question)
-    return to_json(await services.shelf.find(encoded, tenant=caller.tenant, language=language))
+    return rendered(await services.shelf.find(encoded, tenant=caller.tenant, language=language))
 
 
 @router.post("/faithfulness")
-async def faithfulness(body: FaithfulnessRequest, caller: ClientDep, services: ServicesDep) -> dict[str, Any]:
+async def faithfulness(body: FaithfulnessRequest, caller: ClientDep, services: ServicesDep) -> Json:
     """Judge every statement of an answer against its contexts."""
-    return to_json(await services.judge.judge(body.answer, body.contexts, question=body.question))
+    return rendered(await services.judge.judge(body.answer, body.contexts, question=body.question))

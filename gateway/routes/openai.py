@@ -17,8 +17,8 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from gateway.access import ClientDep
 from gateway.domain import Reply
 from gateway.errors import InvalidRequest, SekishoError
-from gateway.routes.decision import decision, headers, is_filtered
-from gateway.routes.envelope import envelope
+from gateway.decision import decision, headers, is_filtered
+from gateway.envelope import envelope
 from gateway.routes.messages import Message, conversation
 from gateway.routes.services import ServicesDep
 

@@ -1,13 +1,15 @@
-"""The decision on a reply, as headers and as the small object inside OpenAI's bodies."""
+"""The decision on a reply: as headers, as the small object inside OpenAI's bodies, and in full."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from classifiers.faithfulness import Checked, FaithfulnessVerdict, Unchecked
 from gateway.domain import Escalated, Outcome, Refused, Reply, Withheld
+from gateway.review.steps import rendered_steps
 
-__all__ = ["decision", "faithfulness_of", "headers", "is_filtered"]
+__all__ = ["answer_body", "decision", "headers", "is_filtered"]
 
 
 def decision(reply: Reply) -> dict[str, str | float]:
@@ -18,7 +20,7 @@ def decision(reply: Reply) -> dict[str, str | float]:
     known = {
         "outcome": decided.name,
         "reason": decided.reason,
-        "faithfulness": faithfulness_of(reply.outcomes),
+        "faithfulness": _faithfulness(reply.outcomes),
         "ticket": _joined(outcome.ticket for outcome in reply.outcomes if isinstance(outcome, Withheld | Escalated)),
         "entry": _joined(getattr(outcome, "entry", None) for outcome in reply.outcomes),
     }
@@ -30,7 +32,33 @@ def headers(reply: Reply) -> dict[str, str]:
     return {f"x-sekisho-{name}": _written(value) for name, value in decision(reply).items()}
 
 
-def faithfulness_of(outcomes: tuple[Outcome, ...]) -> float | str | None:
+def answer_body(reply: Reply, request_id: str) -> dict[str, Any]:
+    """Everything we know: the decision, and each question with every stage's verdict and time."""
+    return {
+        "id": request_id,
+        **decision(reply),
+        "text": reply.text,
+        "language": reply.language,
+        "questions": [_question_body(outcome) for outcome in reply.outcomes],
+    }
+
+
+def _question_body(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "question": outcome.question.text,
+        "language": outcome.question.language,
+        "self_contained": outcome.question.self_contained,
+        "outcome": outcome.name,
+        "reason": outcome.reason,
+        "text": outcome.text,
+        "faithfulness": _faithfulness((outcome,)),
+        "ticket": getattr(outcome, "ticket", None),
+        "entry": getattr(outcome, "entry", None),
+        "steps": rendered_steps(outcome.steps),
+    }
+
+
+def _faithfulness(outcomes: tuple[Outcome, ...]) -> float | str | None:
     """The lowest F of the drafts, "unchecked" if one was not checked, None if there was no draft to check."""
     verdicts: list[FaithfulnessVerdict] = [
         outcome.verdict for outcome in outcomes if not isinstance(outcome, Refused) and outcome.verdict

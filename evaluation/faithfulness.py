@@ -1,0 +1,102 @@
+"""How well unsupported answers are told from supported ones. "Positive" is the unfaithful answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from classifiers.faithfulness import Checked, FaithfulnessVerdict
+from evaluation.cases import Answer
+from evaluation.statistics import Rate, auroc, auroc_within_group, percentiles, recall_at_false_positive_rate
+from gateway.stages import Judge
+
+__all__ = ["FaithfulnessResult", "Judged", "evaluate_faithfulness"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A case with its verdict."""
+
+    case: Answer
+    verdict: FaithfulnessVerdict
+    ms: float
+
+    @property
+    def flagged(self) -> bool:
+        """Not delivered: a statement is unsupported, or nothing was checked."""
+        return not (isinstance(self.verdict, Checked) and self.verdict.passed)
+
+
+@dataclass(frozen=True, slots=True)
+class FaithfulnessResult:
+    """All verdicts over a file; unchecked answers count as flagged, and have no place in a ranking."""
+
+    judged: tuple[Judged, ...]
+
+    def rates(self) -> dict[str, Rate]:
+        """Precision, recall and false blocks, with what they are rates of."""
+        flagged = [one for one in self.judged if one.flagged]
+        unfaithful = [one for one in self.judged if not one.case.faithful]
+        faithful = [one for one in self.judged if one.case.faithful]
+        return {
+            "precision": Rate(sum(not one.case.faithful for one in flagged), len(flagged)),
+            "recall": Rate(sum(one.flagged for one in unfaithful), len(unfaithful)),
+            "false blocks": Rate(sum(one.flagged for one in faithful), len(faithful)),
+            "unchecked": Rate(sum(not isinstance(one.verdict, Checked) for one in self.judged), len(self.judged)),
+        }
+
+    def f_threshold_f1(self, threshold: float = 0.8) -> float | None:
+        """F1 of RAGAS' rule, which blocks below a mean F: the baseline that one bad statement slips past."""
+        flags = [
+            not isinstance(one.verdict, Checked) or one.verdict.faithfulness < threshold for one in self.judged
+        ]
+        return _f1(flags, [not one.case.faithful for one in self.judged])
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys of the contract."""
+        rates = self.rates()
+        unfaithful = [not one.case.faithful for one in self.judged]
+        ranked = [one for one in self.judged if isinstance(one.verdict, Checked)]
+        suspicion = [_suspicion(one) for one in ranked]
+        bad = [score for score, one in zip(suspicion, ranked, strict=True) if not one.case.faithful]
+        good = [score for score, one in zip(suspicion, ranked, strict=True) if one.case.faithful]
+        return {
+            "n": len(self.judged),
+            "unfaithful": sum(unfaithful),
+            "auroc": auroc(bad, good),
+            "auroc_within_group": auroc_within_group(
+                suspicion, [not one.case.faithful for one in ranked], [one.case.group for one in ranked]
+            ),
+            "precision": rates["precision"].value,
+            "recall": rates["recall"].value,
+            "f1": _f1([one.flagged for one in self.judged], unfaithful),
+            "flag_all_f1": _f1([True] * len(unfaithful), unfaithful),
+            "recall_at_5pct_false_block": recall_at_false_positive_rate(bad, good, 0.05),
+            "unchecked": rates["unchecked"].count,
+            "latency_ms": percentiles(one.ms for one in self.judged),
+        }
+
+
+async def evaluate_faithfulness(
+    cases: Sequence[Answer], judge: Judge, *, progress: Callable[[], None] = lambda: None
+) -> FaithfulnessResult:
+    """Judge every answer, one after the other, as the gateway would."""
+    judged = []
+    for case in cases:
+        started = perf_counter()
+        verdict = await judge.judge(case.answer, case.contexts, question=case.question)
+        judged.append(Judged(case, verdict, (perf_counter() - started) * 1000))
+        progress()
+    return FaithfulnessResult(tuple(judged))
+
+
+def _suspicion(one: Judged) -> float:
+    return 1 - one.verdict.score if isinstance(one.verdict, Checked) else 1.0
+
+
+def _f1(flags: Sequence[bool], unfaithful: Sequence[bool]) -> float | None:
+    both = sum(flag and bad for flag, bad in zip(flags, unfaithful, strict=True))
+    total = sum(flags) + sum(unfaithful)
+    return 2 * both / total if total else None

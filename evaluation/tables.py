@@ -1,0 +1,87 @@
+"""Results as tables for people: rates with Wilson 95 % intervals, worst first, the trivial baselines beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.table import Table
+
+from evaluation.faithfulness import FaithfulnessResult
+from evaluation.gate import GateResult
+from evaluation.shelf import PairsResult, TrafficResult
+
+__all__ = ["faithfulness_table", "gate_table", "pairs_table", "traffic_table"]
+
+BASELINE = "dim"
+
+
+def pairs_table(result: PairsResult) -> list[Table]:
+    """Reuse served, traps fallen into, by kind of pair; below it what simpler shelves would do."""
+    whole = Table("shelf", "of the reusable, served", "of the traps, served (wrong)", title=f"{result.n} pairs, each alone on its shelf")
+    for name, (reuse, traps) in result.shelves().items():
+        whole.add_row(name, str(reuse), str(traps), style="" if name == "Sekisho" else BASELINE)
+    kinds = Table("category", "pairs", "may reuse", "served", title="by category")
+    for category, part in sorted(result.by_category().items()):
+        kinds.add_row(category, str(part.served.n), part.kind, str(part.served))
+    kinds.caption = _latency(result.as_json())
+    return [whole, kinds]
+
+
+def traffic_table(result: TrafficResult) -> list[Table]:
+    """What a fresh FAQ serves of its traffic, at the cut it gets for the stated target."""
+    table = Table(
+        "shelf", "in scope, served right", "wrong per request", "wrong per hit", "near served", "far served",
+        title=f"{result.entries} entries, {len(result.asked)} requests, target {result.target_error:.1%} wrong per request",
+    )  # fmt: skip
+    for name, rates in result.shelves().items():
+        table.add_row(name, *(str(rate) for rate in rates), style="" if name == "Sekisho" else BASELINE)
+    table.caption = f"{result.cut}\n{_latency(result.as_json())}"
+    return [table]
+
+
+def gate_table(result: GateResult) -> list[Table]:
+    """Each slice, the leakiest first."""
+    table = Table("slice", "n", "gold", "reach RAG", "called must not", "unsure", "AUROC", title=f"{len(result.judged)} questions")
+    parts = sorted(result.slices().items(), key=lambda part: (part[1].gold == "must", -(part[1].reach_rag.value or 0)))
+    for name, part in parts:
+        table.add_row(name, str(part.n), part.gold, str(part.reach_rag), str(part.as_must_not), str(part.unsure), _number(part.auroc))
+    table.caption = (
+        f"must-questions refused: {result.false_refusals}   "
+        f"(refuse all: 100 % and nothing leaks; let all through: 0 % and everything does)\n{_latency(result.as_json())}"
+    )
+    return [table]
+
+
+def faithfulness_table(result: FaithfulnessResult) -> list[Table]:
+    """Our verdict beside flagging everything and beside RAGAS' rule on our own statements."""
+    found = result.as_json()
+    table = Table("", "F1", title=f"{found['n']} answers, {found['unfaithful']} of them unfaithful")
+    table.add_row("Sekisho: block on any unsupported statement", _number(found["f1"]))
+    table.add_row("same statements, block below F = 0.8 (RAGAS' rule)", _number(result.f_threshold_f1()), style=BASELINE)
+    table.add_row("flag everything", _number(found["flag_all_f1"]), style=BASELINE)
+    rates = Table("", "rate and 95 % interval")
+    for name, rate in result.rates().items():
+        rates.add_row(name, str(rate))
+    rates.add_row("recall at 5 % false blocks", _number(found["recall_at_5pct_false_block"]))
+    rates.add_row("AUROC", _number(found["auroc"]))
+    rates.add_row("AUROC within one generator", _number(found["auroc_within_group"]))
+    rates.caption = _latency(found)
+    groups = Table("group", "answers", "unfaithful", "recall", "false blocks", title="by group")
+    for name, part in _by_group(result):
+        part_rates = part.rates()
+        groups.add_row(name, str(len(part.judged)), str(part.as_json()["unfaithful"]), str(part_rates["recall"]), str(part_rates["false blocks"]))
+    return [table, rates, groups]
+
+
+def _by_group(result: FaithfulnessResult) -> Iterable[tuple[str, FaithfulnessResult]]:
+    for group in sorted({one.case.group for one in result.judged}):
+        yield group, FaithfulnessResult(tuple(one for one in result.judged if one.case.group == group))
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _latency(found: dict[str, Any]) -> str:
+    return "p50 {p50} ms, p95 {p95} ms a case, one after the other".format(**found["latency_ms"])

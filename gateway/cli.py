@@ -1,0 +1,39 @@
+"""The `sekisho` command."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from rich.console import Console
+
+from cache.errors import CacheError
+from encoders import EncoderError
+from evaluation.cli import app as evaluate
+from gateway.commands import asking, data, serving
+from gateway.errors import SekishoError
+from storage.sql import DatabaseUnavailable
+from storage.vectors import IndexUnavailable
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="sekisho",
+    help="A checkpoint in front of a RAG chatbot.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+serving.add_to(app)
+asking.add_to(app)
+data.add_to(app)
+app.add_typer(evaluate, name="evaluate")
+
+
+def main() -> None:
+    """Run the command; what we can name is printed as one message, without a traceback."""
+    try:
+        app()
+    except (SekishoError, CacheError, DatabaseUnavailable, IndexUnavailable, EncoderError) as exc:
+        Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {exc}", markup=True, soft_wrap=True)
+        sys.exit(2)

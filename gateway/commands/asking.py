@@ -1,0 +1,91 @@
+"""`ask`: one question from the command line."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Annotated, Any
+
+import openai
+import typer
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from gateway.assembly import assemble
+from gateway.commands import ConfigOption
+from gateway.commands.serving import run
+from gateway.configuration import find_settings
+from gateway.decision import answer_body
+from gateway.domain import Conversation, Turn
+from gateway.errors import UpstreamUnavailable
+
+__all__ = ["add_to"]
+
+_COLOURS = {"refused": "red", "withheld": "yellow", "escalated": "yellow"}
+
+Url = Annotated[str | None, typer.Option(help="Ask a running gateway there.", envvar="SEKISHO_URL")]
+Key = Annotated[str, typer.Option(help="The API key for --url.", envvar="SEKISHO_KEY")]
+Tenant = Annotated[str, typer.Option(help="Whose shelf to ask, without --url.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print what /v1/answers says.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("ask")(ask_command)
+
+
+def ask_command(
+    question: str,
+    config: ConfigOption = None,
+    url: Url = None,
+    key: Key = "",
+    tenant: Tenant = "default",
+    as_json: AsJson = False,
+) -> None:
+    """Ask one question, in this process or a running gateway, and show the way it took."""
+    console = Console(highlight=False)
+
+    async def ask() -> None:
+        body = await _over_http(question, url, key) if url else await _here(question, config, tenant)
+        if as_json:
+            console.print_json(data=body)
+        else:
+            console.print(_picture(body))
+
+    run(ask())
+
+
+async def _here(question: str, config: ConfigOption, tenant: str) -> dict[str, Any]:
+    request_id = uuid.uuid4().hex[:24]
+    async with assemble(find_settings(config)) as services:
+        asked = Conversation(turns=(Turn("user", question),), tenant=tenant, request_id=request_id)
+        return answer_body(await services.pipeline.answer(asked), request_id)
+
+
+async def _over_http(question: str, url: str, key: str) -> dict[str, Any]:
+    """Our own path through OpenAI's client: its retries and its errors."""
+    async with openai.AsyncOpenAI(base_url=f"{url.rstrip('/')}/v1", api_key=key or "none") as client:
+        try:
+            body: dict[str, Any] = await client.post("/answers", body={"question": question}, cast_to=dict[str, Any])
+        except openai.APIStatusError as exc:
+            raise UpstreamUnavailable(f"the gateway says {exc.status_code}: {exc.message}") from exc
+        except openai.APIConnectionError as exc:
+            raise UpstreamUnavailable(f"no gateway answers at {url}") from exc
+    return body
+
+
+def _picture(body: dict[str, Any]) -> Group:
+    panels = [_panel(one) for one in body["questions"]]
+    return Group(*panels) if panels else Group(Panel(body["text"], title="small talk"))
+
+
+def _panel(one: dict[str, Any]) -> Panel:
+    way = Table.grid(padding=(0, 2))
+    for step in one["steps"]:
+        found = step["found"]
+        told = found.get("label") or found["type"]
+        way.add_row(Text(step["stage"], style="bold"), f"{step['ms']:.1f} ms", Text(f"{told}: {found.get('reason', '')}", style="dim"))
+    colour = _COLOURS.get(one["outcome"], "green")
+    title = " · ".join(filter(None, (one["outcome"], one["reason"], one["ticket"])))
+    return Panel(Group(Text(one["question"], style="dim"), Text(one["text"]), "", way), title=Text(title, style=f"bold {colour}"), border_style=colour)

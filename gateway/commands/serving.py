@@ -1,0 +1,115 @@
+"""`serve`, `demo` and `check-config`."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import uvicorn
+import uvloop
+from rich.console import Console
+
+from gateway.app import create_app
+from gateway.assembly import Services, assemble
+from gateway.commands import ConfigOption
+from gateway.configuration import find_settings
+from gateway.errors import ConfigurationError
+from gateway.policy import read_policy
+from gateway.settings import ServerSettings, Settings
+from gateway.telemetry import configure_logging
+
+__all__ = ["add_to", "run", "serve"]
+
+console = Console(highlight=False)
+
+Port = Annotated[int | None, typer.Option(help="Listen here instead of the configured port.", min=0, max=65535)]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command("serve")(serve_command)
+    app.command("demo")(demo_command)
+    app.command("check-config")(check_config)
+
+
+def serve_command(config: ConfigOption = None, port: Port = None) -> None:
+    """Run the gateway."""
+    settings = _at_port(find_settings(config), port)
+    configure_logging(settings.logging)
+    run(serve(settings, _say_where))
+
+
+def demo_command(port: Port = None) -> None:
+    """Run the gateway with the two example helpdesks."""
+    from gateway.demo import demo_settings, prepare  # the other commands don't need it
+
+    settings = _at_port(demo_settings(), port)
+    configure_logging(settings.logging)
+    run(serve(settings, prepare))
+
+
+def check_config(config: ConfigOption = None) -> None:
+    """Read the configuration as `serve` would, and say what it means."""
+    settings = find_settings(config)
+    policy = read_policy(settings)
+    forbidden = len(policy.must_not.examples) + sum(len(topic.examples) for topic in policy.topics)
+    console.print(
+        f"The configuration is sound: {len(policy.must.examples)} must, {len(policy.may.examples)} may and "
+        f"{forbidden} must-not examples in {len(policy.topics)} topics; answers by {settings.upstream.kind}."
+    )
+
+
+def run(work: Coroutine[Any, Any, Any]) -> None:
+    """Run to the end; Ctrl-C is a way to end, not an error."""
+    try:
+        uvloop.run(work)
+    except KeyboardInterrupt:
+        console.print("stopped")
+
+
+async def serve(settings: Settings, ready: Callable[[Services, str], Awaitable[None]]) -> None:
+    """Serve until told to stop; `ready` is called with the address once questions can be asked."""
+    with _bound(settings.server) as listening:
+        async with assemble(settings) as services:
+            server = uvicorn.Server(
+                uvicorn.Config(create_app(services), log_config=None, access_log=False, server_header=False)
+            )
+            host, port = listening.getsockname()[:2]
+            announcing = asyncio.create_task(_announce(server, services, f"http://{host}:{port}", ready))
+            try:
+                await server.serve(sockets=[listening])
+            finally:
+                announcing.cancel()
+        await asyncio.gather(announcing, return_exceptions=True)
+
+
+async def _announce(
+    server: uvicorn.Server, services: Services, address: str, ready: Callable[[Services, str], Awaitable[None]]
+) -> None:
+    while not server.started:
+        await asyncio.sleep(0.02)
+    await ready(services, address)
+
+
+async def _say_where(services: Services, address: str) -> None:
+    console.print(f"Sekisho {services.version} listens on [bold]{address}[/]")
+
+
+def _bound(server: ServerSettings) -> socket.socket:
+    """The listening socket, taken before anything slow: a port in use is told at once."""
+    try:
+        return socket.create_server((server.host, server.port), backlog=1024)
+    except OSError as exc:
+        raise ConfigurationError(
+            f"can't listen on {server.host}:{server.port} (server.host, server.port): {exc.strerror}"
+        ) from exc
+
+
+def _at_port(settings: Settings, port: int | None) -> Settings:
+    if port is None:
+        return settings
+    return settings.model_copy(update={"server": settings.server.model_copy(update={"port": port})})

@@ -1,0 +1,102 @@
+"""A person's answer to a ticket becomes a verified entry, and the next such question needs no person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID, uuid5
+
+from cache.content import Content
+from cache.entries import Entry, EntryKind, Source
+from cache.errors import CacheError
+from cache.store import EntryStore, Incoming
+from gateway.errors import Conflict, InvalidRequest
+from gateway.review.tickets import Ticket, Tickets
+
+__all__ = ["Publication", "answer_and_publish", "entry_id_of"]
+
+_ENTRIES_OF_TICKETS = UUID("5f0c2c5e-4f4b-4d0e-8a3a-9a1b6a0f7c11")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """What the reviewer says of the entry besides its answer."""
+
+    kind: EntryKind = "ground_truth"
+    question: str | None = None  # how the entry asks; None: as the ticket does
+    phrasings: tuple[str, ...] = ()  # other ways to ask the same
+    sources: tuple[Source, ...] = ()
+    language: str | None = None  # None: that of the ticket
+
+
+async def answer_and_publish(
+    tickets: Tickets,
+    entries: EntryStore,
+    ticket_id: str,
+    *,
+    tenant: str,
+    by: str,
+    answer: str,
+    publication: Publication,
+) -> tuple[Ticket, Entry]:
+    """Publish the answer as an active entry, then answer the ticket with it.
+
+    The claim keeps other reviewers off; the entry's id follows from the ticket's. So a process that
+    dies in between has lost nothing, and doing it again makes no second entry.
+
+    Raises:
+        Conflict: if another holds the ticket, or it was answered otherwise.
+        InvalidRequest: if the ticket's question can't stand alone and no other is given.
+        CacheError: if the entry can't be kept; then the ticket is not answered.
+    """
+    ticket = await tickets.get(ticket_id, tenant=tenant)
+    if ticket.state == "answered":
+        return await _repeated(entries, ticket, answer, by=by)
+    await _refuse_if_leaning(tickets, ticket, publication)
+    ticket = await tickets.claim(ticket.id, tenant=tenant, by=by)
+    entry = await _published(entries, ticket, _content(ticket, answer, publication, by=by), by=by)
+    answered = await tickets.answer(ticket.id, tenant=tenant, by=by, answer=answer, entry_id=entry.id)
+    return answered, entry
+
+
+def entry_id_of(ticket: Ticket) -> str:
+    """The id of the entry that a ticket becomes, whenever it does."""
+    return str(uuid5(_ENTRIES_OF_TICKETS, f"{ticket.tenant}/{ticket.id}"))
+
+
+def _content(ticket: Ticket, answer: str, publication: Publication, *, by: str) -> Content:
+    return Content(
+        kind=publication.kind,
+        language=publication.language or ticket.language,
+        phrasings=(publication.question or ticket.question, *publication.phrasings),
+        answer=answer,
+        owner=by,
+        sources=publication.sources,
+    )
+
+
+async def _repeated(entries: EntryStore, ticket: Ticket, answer: str, *, by: str) -> tuple[Ticket, Entry]:
+    """What the first try returned; an entry that was edited since then stays as it is."""
+    same = (entry_id_of(ticket), by, answer.strip())
+    if (ticket.entry_id, ticket.claimed_by, ticket.answer) != same:
+        raise Conflict(f"ticket {ticket.id} was already answered by {ticket.claimed_by}")
+    return ticket, await entries.get(ticket.tenant, entry_id_of(ticket))
+
+
+async def _refuse_if_leaning(tickets: Tickets, ticket: Ticket, publication: Publication) -> None:
+    """ "And for children?" must not become the question of an entry: it would answer other conversations."""
+    opened = (await tickets.events(ticket.id, tenant=ticket.tenant))[0]
+    if publication.question is None and opened.detail.get("self_contained") is False:
+        raise InvalidRequest(
+            f"question: “{ticket.question[:100]}” depends on earlier turns; "
+            "say it in full, so that the entry can answer it for others",
+            param="question",
+        )
+
+
+async def _published(entries: EntryStore, ticket: Ticket, content: Content, *, by: str) -> Entry:
+    """The active entry, made now or by an earlier try that did not come to its end."""
+    incoming = Incoming(content=content, state="active", id=entry_id_of(ticket))
+    [result] = await entries.put(ticket.tenant, [incoming], by=by)
+    if isinstance(result, CacheError):
+        raise result
+    return result.entry

@@ -1,0 +1,57 @@
+"""What the stages found, as JSON that a person or a program can read back."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+
+from gateway.domain import Step
+
+__all__ = ["Json", "rendered", "rendered_steps", "storable"]
+
+Json = dict[str, Any] | list[Any] | str | int | float | bool | None
+
+
+def rendered_steps(steps: Iterable[Step]) -> list[Json]:
+    """Every stage with its time and all that it found: `{"type", "stage", "ms", "found": {"type", …}}`."""
+    return [rendered(step) for step in steps]
+
+
+def rendered(value: object) -> Json:
+    """Any frozen value of the domain as JSON: a dataclass becomes an object that names its `type`."""
+    match value:
+        case None | bool() | int():
+            return value
+        case str():
+            return storable(value)
+        case float() | np.floating():
+            number = float(value)
+            return number if math.isfinite(number) else None  # JSON has no NaN
+        case np.integer():
+            return int(value)
+        case datetime() | date():
+            return value.isoformat()
+        case Mapping():
+            return {str(name): rendered(inner) for name, inner in value.items()}
+        case list() | tuple() | set() | frozenset() | np.ndarray():
+            return [rendered(inner) for inner in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {"type": _type_name(value)} | {
+            part.name: rendered(getattr(value, part.name)) for part in fields(value)
+        }
+    raise TypeError(f"{type(value).__name__} is no value of the domain and can't be rendered")
+
+
+def storable(text: str) -> str:
+    """The text without what PostgreSQL or UTF-8 can't hold: NUL and halves of surrogate pairs."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
+
+
+def _type_name(value: object) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(value).__name__).lower()

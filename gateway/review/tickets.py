@@ -1,0 +1,339 @@
+"""Questions that wait for a person. SQL is the truth; every change is one transaction and leaves an event."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from sqlalchemy import RowMapping, and_, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.domain import Question, Step
+from gateway.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable, TicketNotStored
+from gateway.review.steps import Json, rendered_steps, storable
+from storage.schema import ticket_events
+from storage.schema import tickets as table
+from storage.sql import Database, DatabaseUnavailable
+
+__all__ = [
+    "Ticket",
+    "TicketEvent",
+    "TicketPage",
+    "TicketState",
+    "Tickets",
+    "canonical_id",
+]
+
+TicketState = Literal["open", "claimed", "answered", "dismissed"]
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O, U: nothing to mishear or misread
+_MISREAD = str.maketrans("OIL", "011")
+_ID_LENGTH = 8  # 2**40 ids
+_ATTEMPTS = 4  # a fresh id that is already taken is drawn again
+LARGEST_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """A question that waits for a person, or waited, with everything the person needs."""
+
+    id: str
+    tenant: str
+    request_id: str
+    asker: str | None
+    language: str
+    real_question: str
+    question: str
+    turns: tuple[Mapping[str, str], ...]  # the conversation before it: role, text
+    outcome: Literal["withheld", "escalated"]
+    reason: str
+    steps: tuple[Mapping[str, Any], ...]  # as gateway.review.steps renders them
+    state: TicketState
+    claimed_by: str | None
+    answer: str | None
+    entry_id: str | None
+    revision: int
+    created_at: datetime
+    updated_at: datetime
+    answered_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketEvent:
+    """Something that happened to a ticket, and who did it."""
+
+    at: datetime
+    by: str
+    event: str
+    detail: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TicketPage:
+    """Some tickets, the oldest first; `next` continues after them, None at the end."""
+
+    tickets: tuple[Ticket, ...]
+    next: str | None
+
+
+class Tickets:
+    """All tickets. A ticket of another tenant is not there."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def open(
+        self,
+        question: Question,
+        *,
+        outcome: Literal["withheld", "escalated"],
+        reason: str,
+        steps: tuple[Step, ...],
+    ) -> str:
+        """Keep a question for a person and return the ticket's id; it is on disk when this returns.
+
+        Raises:
+            TicketNotStored: if it could not be kept. Nothing may be promised to the asker then.
+        """
+        row = _row_of(question, outcome=outcome, reason=reason, steps=rendered_steps(steps))
+        detail = {"reason": reason, "self_contained": question.self_contained}
+        for _ in range(_ATTEMPTS):
+            try:
+                return await self._insert(row | {"id": _new_id()}, detail)
+            except IntegrityError:  # that id exists: draw another
+                continue
+            except (DatabaseUnavailable, SQLAlchemyError) as exc:
+                raise TicketNotStored(
+                    "the question could not be kept for a person; please ask again"
+                ) from exc
+        raise TicketNotStored("no free ticket number was found; please ask again")
+
+    async def _insert(self, row: dict[str, Any], detail: Mapping[str, Any]) -> str:
+        async with self._db.begin() as connection:
+            await connection.execute(insert(table).values(row))
+            await _record(connection, row["id"], "opened", by="gateway", detail=detail)
+        ticket_id: str = row["id"]
+        return ticket_id
+
+    async def get(self, ticket_id: str, *, tenant: str) -> Ticket:
+        """One ticket. Raises `NotFound`, also for another tenant's."""
+        async with self._reading() as connection:
+            return await _fetch(connection, ticket_id, tenant=tenant)
+
+    async def events(self, ticket_id: str, *, tenant: str) -> tuple[TicketEvent, ...]:
+        """What happened to a ticket, in order."""
+        async with self._reading() as connection:
+            ticket = await _fetch(connection, ticket_id, tenant=tenant)
+            query = select(ticket_events).where(ticket_events.c.ticket_id == ticket.id)
+            rows = (await connection.execute(query.order_by(ticket_events.c.id))).mappings().all()
+        return tuple(
+            TicketEvent(at=_utc(row["at"]), by=row["by"], event=row["event"], detail=row["detail"])
+            for row in rows
+        )
+
+    async def list(
+        self,
+        *,
+        tenant: str,
+        state: TicketState | None = None,
+        language: str | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> TicketPage:
+        """A page of a tenant's tickets, the oldest first, after the ticket `after`."""
+        async with self._reading() as connection:
+            query = select(table).where(table.c.tenant == tenant)
+            if state is not None:
+                query = query.where(table.c.state == state)
+            if language is not None:
+                query = query.where(table.c.language == language)
+            if after is not None:
+                last = await _fetch(connection, after, tenant=tenant)
+                query = query.where(
+                    or_(
+                        table.c.created_at > last.created_at,
+                        and_(table.c.created_at == last.created_at, table.c.id > last.id),
+                    )
+                )
+            limit = max(1, min(limit, LARGEST_PAGE))
+            query = query.order_by(table.c.created_at, table.c.id).limit(limit + 1)
+            found = [_ticket(row) for row in (await connection.execute(query)).mappings()]
+        page = tuple(found[:limit])
+        return TicketPage(page, page[-1].id if len(found) > limit else None)
+
+    async def count_open(self) -> int:
+        """How many tickets of all tenants still wait for an answer, claimed ones included."""
+        waiting = table.c.state.in_(("open", "claimed"))
+        async with self._reading() as connection:
+            return await connection.scalar(select(func.count()).select_from(table).where(waiting)) or 0
+
+    async def claim(self, ticket_id: str, *, tenant: str, by: str) -> Ticket:
+        """Take a ticket to work on it. Raises `Conflict` if another holds it; a repeat changes nothing."""
+        async with self._writing() as connection:
+            ticket = await _held_by(connection, ticket_id, tenant=tenant, by=by)
+            if ticket.state == "claimed":
+                return ticket
+            return await _change(
+                connection, ticket, "claimed", by=by, values={"state": "claimed", "claimed_by": by}
+            )
+
+    async def release(self, ticket_id: str, *, tenant: str, by: str) -> Ticket:
+        """Give a claimed ticket back to the others. Raises `Conflict` if another holds it."""
+        async with self._writing() as connection:
+            ticket = await _held_by(connection, ticket_id, tenant=tenant, by=by)
+            if ticket.state == "open":
+                return ticket
+            return await _change(
+                connection, ticket, "released", by=by, values={"state": "open", "claimed_by": None}
+            )
+
+    async def dismiss(self, ticket_id: str, *, tenant: str, by: str, comment: str = "") -> Ticket:
+        """Close a ticket without an answer. Raises `Conflict` if another holds it."""
+        values = {"state": "dismissed", "claimed_by": by}
+        async with self._writing() as connection:
+            ticket = await _held_by(connection, ticket_id, tenant=tenant, by=by)
+            return await _change(
+                connection, ticket, "dismissed", by=by, values=values, detail={"comment": storable(comment)}
+            )
+
+    async def answer(
+        self, ticket_id: str, *, tenant: str, by: str, answer: str, entry_id: str | None = None
+    ) -> Ticket:
+        """Answer a ticket; the same answer by the same person again changes nothing.
+
+        Raises:
+            Conflict: if another holds it, or it was answered otherwise.
+        """
+        text = storable(answer).strip()
+        if not text:
+            raise InvalidRequest("the answer is empty", param="answer")
+        given = {"answer": text, "entry_id": entry_id, "claimed_by": by}
+        async with self._writing() as connection:
+            ticket = await _fetch(connection, ticket_id, tenant=tenant, to_change=True)
+            if ticket.state == "answered" and given == {name: getattr(ticket, name) for name in given}:
+                return ticket
+            _refuse_unless_held(ticket, by=by)
+            values = {**given, "state": "answered", "answered_at": datetime.now(UTC)}
+            return await _change(
+                connection, ticket, "answered", by=by, values=values, detail={"entry_id": entry_id}
+            )
+
+    @asynccontextmanager
+    async def _writing(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction on the store of tickets; a dead store is `StoreUnavailable`."""
+        try:
+            async with self._db.begin() as connection:
+                yield connection
+        except DatabaseUnavailable as exc:
+            raise StoreUnavailable("the tickets can't be changed now") from exc
+
+    @asynccontextmanager
+    async def _reading(self) -> AsyncIterator[AsyncConnection]:
+        try:
+            async with self._db.connect() as connection:
+                yield connection
+        except DatabaseUnavailable as exc:
+            raise StoreUnavailable("the tickets can't be read now") from exc
+
+
+async def _fetch(
+    connection: AsyncConnection, ticket_id: str, *, tenant: str, to_change: bool = False
+) -> Ticket:
+    """A ticket inside a transaction; `to_change` keeps others from changing it until the end."""
+    query = select(table).where(table.c.id == canonical_id(ticket_id), table.c.tenant == tenant)
+    if to_change:
+        query = query.with_for_update()  # SQLite has one writer at a time anyway
+    row = (await connection.execute(query)).mappings().first()
+    if row is None:
+        raise NotFound(f"there is no ticket {storable(ticket_id)[:40]}")
+    return _ticket(row)
+
+
+async def _held_by(connection: AsyncConnection, ticket_id: str, *, tenant: str, by: str) -> Ticket:
+    """A ticket that this person may change: still open, or claimed by himself."""
+    ticket = await _fetch(connection, ticket_id, tenant=tenant, to_change=True)
+    _refuse_unless_held(ticket, by=by)
+    return ticket
+
+
+def _refuse_unless_held(ticket: Ticket, *, by: str) -> None:
+    if ticket.state in ("answered", "dismissed"):
+        raise Conflict(f"ticket {ticket.id} was already {ticket.state} by {ticket.claimed_by}")
+    if ticket.state == "claimed" and ticket.claimed_by != by:
+        raise Conflict(f"ticket {ticket.id} is claimed by {ticket.claimed_by}")
+
+
+async def _change(
+    connection: AsyncConnection,
+    ticket: Ticket,
+    event: str,
+    *,
+    by: str,
+    values: Mapping[str, Any],
+    detail: Mapping[str, Any] | None = None,
+) -> Ticket:
+    """Change a ticket and record who did it, inside a transaction."""
+    at = datetime.now(UTC)
+    of_ticket = (table.c.id == ticket.id, table.c.revision == ticket.revision)
+    new = {**values, "updated_at": at, "revision": ticket.revision + 1}
+    changed = await connection.execute(update(table).where(*of_ticket).values(new))
+    if changed.rowcount != 1:
+        raise Conflict(f"ticket {ticket.id} was changed by somebody else; read it again")
+    await _record(connection, ticket.id, event, by=by, detail=detail or {})
+    return await _fetch(connection, ticket.id, tenant=ticket.tenant)
+
+
+def canonical_id(ticket_id: str) -> str:
+    """The id as we write it, from what a person typed: `t-7k3mo q2x` may have been read out."""
+    letters = re.sub("[^0-9A-Z]", "", ticket_id.upper())[: _ID_LENGTH + 8]
+    if len(letters) > _ID_LENGTH:
+        letters = letters.removeprefix("T")
+    return f"T-{letters.translate(_MISREAD)}"
+
+
+def _new_id() -> str:
+    return "T-" + "".join(secrets.choice(_CROCKFORD) for _ in range(_ID_LENGTH))
+
+
+async def _record(
+    connection: AsyncConnection, ticket_id: str, event: str, *, by: str, detail: Mapping[str, Any]
+) -> None:
+    row = {"ticket_id": ticket_id, "at": datetime.now(UTC), "by": by, "event": event, "detail": dict(detail)}
+    await connection.execute(insert(ticket_events).values(row))
+
+
+def _row_of(question: Question, *, outcome: str, reason: str, steps: list[Json]) -> dict[str, Any]:
+    conversation, now = question.conversation, datetime.now(UTC)
+    return {
+        "tenant": conversation.tenant,
+        "request_id": conversation.request_id,
+        "asker": conversation.asker,
+        "language": question.language,
+        "real_question": storable(conversation.real_question),
+        "question": storable(question.text),
+        "turns": [{"role": turn.role, "text": storable(turn.text)} for turn in conversation.turns[:-1]],
+        "outcome": outcome,
+        "reason": reason,
+        "steps": steps,
+        "state": "open",
+        "created_at": now,
+        "updated_at": now,
+    }
+
+
+def _ticket(row: RowMapping) -> Ticket:
+    values = dict(row)
+    for moment in ("created_at", "updated_at", "answered_at"):
+        values[moment] = _utc(values[moment]) if values[moment] else None
+    return Ticket(**values | {"turns": tuple(row["turns"]), "steps": tuple(row["steps"])})
+
+
+def _utc(at: datetime) -> datetime:
+    """SQLite gives moments back without their zone; all of ours are UTC."""
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

