@@ -41,7 +41,7 @@ LARGEST_FILE_BYTES: Final = 25_000_000
 
 BLOCK: Final = 64  # 128 is 8 % faster, but then a vector depends on what else is in its batch
 # Activations of 0..220 times weights of -74..74: two products fit 16 bits, so that processors without
-# VNNI, which add pairs in 16 bits, give the same vectors as those with it. 255 x 127 does not fit.
+# VNNI, which add pairs in 16 bits, are as exact as those with it. 255 x 127 does not fit.
 LARGEST_ACTIVATION: Final = 220
 LARGEST_WEIGHT: Final = 74
 SMOOTHING: Final = 0.65  # best of 0.5, 0.65, 0.75, 0.85 on 3,000 questions
