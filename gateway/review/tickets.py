@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -85,8 +85,9 @@ class TicketPage:
 class Tickets:
     """All tickets. A ticket of another tenant is not there."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, *, draw_id: Callable[[], str] | None = None) -> None:
         self._db = db
+        self._draw_id = draw_id or _new_id
 
     async def open(
         self,
@@ -105,7 +106,7 @@ class Tickets:
         detail = {"reason": reason, "self_contained": question.self_contained}
         for _ in range(_ATTEMPTS):
             try:
-                return await self._insert(row | {"id": _new_id()}, detail)
+                return await self._insert(row | {"id": self._draw_id()}, detail)
             except IntegrityError:  # that id exists: draw another
                 continue
             except (DatabaseUnavailable, SQLAlchemyError) as exc:

@@ -1,0 +1,85 @@
+"""A question on its way to a person, with every kind of step behind it."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import numpy as np
+
+from cache.entries import Entry, Source
+from cache.matching import Hit, Miss, NearMiss
+from classifiers.faithfulness import Checked, StatementVerdict, Unchecked
+from classifiers.gate import GateVerdict, Neighbour
+from gateway.domain import Conversation, Draft, NothingRelevant, Passage, Question, Step, Turn
+
+ENTRY = Entry(
+    id="e-1",
+    tenant="acme",
+    kind="ground_truth",
+    language="en",
+    phrasings=("How much is a passport?", "passport fee"),
+    answer="16,000 yen.",
+    state="active",
+    sources=(Source("fees.md", "ab12"),),
+    valid_until=date(2027, 3, 31),
+    created_at=datetime(2026, 4, 1, tzinfo=UTC),
+    updated_at=datetime(2026, 4, 1, tzinfo=UTC),
+)
+STATEMENT = StatementVerdict(
+    text="It is free.",
+    start=0,
+    end=11,
+    supported=False,
+    score=float(np.float32(0.25)),
+    reason="“free” is new",
+    passage=0,
+    evidence="The fee is 300 yen.",
+)
+STEPS = (
+    Step(
+        "gate",
+        1.5,
+        GateVerdict(
+            label="must",
+            score=0.9,
+            reason="near an example",
+            nearest=Neighbour("example", "passport?", 0.9, 0.5, "must"),
+            judge="examples@1",
+        ),
+    ),
+    Step("cache", 0.5, NearMiss(entry=ENTRY, phrasing="passport fee", score=0.8, reason="another document")),
+    Step("cache", 0.5, Hit(entry=ENTRY, phrasing="passport fee", tier="exact", score=1.0, reason="same")),
+    Step("cache", 0.5, Miss(reason="nothing close", lookup_failed=True)),
+    Step("rag", 80.0, Draft(text="It is free.", contexts=(Passage(text="The fee is 300 yen."),), model="m")),
+    Step("rag", 80.0, NothingRelevant("no passage")),
+    Step(
+        "faithfulness",
+        2.0,
+        Checked(
+            passed=False,
+            faithfulness=0.0,
+            score=0.25,
+            statements=(STATEMENT,),
+            reason="unsupported",
+            judge="lexical@1",
+        ),
+    ),
+    Step("faithfulness", float("nan"), Unchecked(reason="nothing to check", judge="lexical@1")),
+)
+
+
+def question(
+    text: str = "How much is a residence card?",
+    *,
+    tenant: str = "acme",
+    language: str = "en",
+    self_contained: bool = True,
+    asker: str | None = "u-1",
+) -> Question:
+    conversation = Conversation(
+        turns=(Turn("user", "Hello"), Turn("assistant", "Hi!"), Turn("user", f"Hi. {text} Thanks")),
+        tenant=tenant,
+        request_id="r-1",
+        asker=asker,
+    )
+    return Question(text=text, language=language, conversation=conversation, self_contained=self_contained)
