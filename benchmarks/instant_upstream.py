@@ -21,13 +21,18 @@ _BODY = json.dumps(
                 "message": {
                     "role": "assistant",
                     "content": "The desk is open from 8:30 to 17:15.",
-                    "context": {"citations": [{"content": "The desk is open from 8:30 to 17:15 on weekdays."}]},
+                    "context": {
+                        "citations": [{"content": "The desk is open from 8:30 to 17:15 on weekdays."}]
+                    },
                 },
             }
         ],
     }
 ).encode()
-_REPLY = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(_BODY), _BODY)
+_REPLY = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (
+    len(_BODY),
+    _BODY,
+)
 
 
 class Instant(asyncio.Protocol):

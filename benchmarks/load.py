@@ -1,4 +1,4 @@
-"""A load generator small enough to know its own floor: raw HTTP/1.1 over kept connections, open or closed loop."""
+"""A load generator that knows its floor: raw HTTP/1.1 over kept connections, open or closed loop."""
 
 from __future__ import annotations
 

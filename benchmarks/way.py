@@ -10,7 +10,6 @@ instant chatbot itself. "adds" is the row's p50 less the floor's at the same rat
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import secrets
@@ -38,7 +37,11 @@ PASS_THROUGH = """
 gate: {{enabled: false}}
 cache: {{enabled: false}}
 faithfulness: {{judge: "off", on_unchecked: deliver}}
-upstream: {{kind: openai, base_url: "http://127.0.0.1:{upstream}/v1", model: instant, contexts: azure-on-your-data}}
+upstream:
+  kind: openai
+  base_url: "http://127.0.0.1:{upstream}/v1"
+  model: instant
+  contexts: azure-on-your-data
 logging: {{level: warning}}
 auth: {{keys: [{{key: "${{BENCH_KEY}}", role: admin}}]}}
 """
@@ -60,10 +63,14 @@ def main() -> None:
     args = parser.parse_args()
     os.sched_setaffinity(0, {LOAD_CORE})
     key = "bench-" + secrets.token_hex(16)
-    with tempfile.TemporaryDirectory() as folder, _upstream() as upstream:
-        with _pass_through(Path(folder), upstream, key) as passing, _helpdesk(Path(folder), key) as helpdesk:
-            rows = [row for row in _rows(upstream, passing, helpdesk, key) if _wanted(row, args.rows)]
-            table = uvloop.run(_measure(rows, args.seconds))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        _upstream() as upstream,
+        _pass_through(Path(folder), upstream, key) as passing,
+        _helpdesk(Path(folder), key) as helpdesk,
+    ):
+        rows = [row for row in _rows(upstream, passing, helpdesk, key) if _wanted(row, args.rows)]
+        table = uvloop.run(_measure(rows, args.seconds))
     Console(width=140).print(table)
 
 
@@ -75,7 +82,11 @@ def _rows(upstream: int, passing: int, helpdesk: int, key: str) -> Iterator[Row]
     lines = (ROOT / "examples/helpdesk/en/entries.jsonl").read_text("utf-8").splitlines()
     entries = [json.loads(line) for line in lines]
     exact = [entry["question"] for entry in entries]
-    near = [question for question in _near_duplicates(exact) if _outcome(helpdesk, question, key) == "verified_vector"]
+    near = [
+        question
+        for question in _near_duplicates(exact)
+        if _outcome(helpdesk, question, key) == "verified_vector"
+    ]
     may = (ROOT / "examples/helpdesk/en/may.txt").read_text("utf-8").splitlines()
     refused = [question for question in may if _outcome(helpdesk, question, key).startswith("may")]
     yield Row("floor: load generator to chatbot", upstream, [chat("What are your hours?")])
@@ -103,7 +114,13 @@ def _outcome(port: int, question: str, key: str) -> str:
 
 
 async def _measure(rows: list[Row], seconds: float) -> Table:
-    table = Table("", *(f"{rate}/s p50 / p99 ms" for rate in RATES), "adds p50 at 100/s", "closed loop, 16", title="The way itself")
+    table = Table(
+        "",
+        *(f"{rate}/s p50 / p99 ms" for rate in RATES),
+        "adds p50 at 100/s",
+        "closed loop, 16",
+        title="The way itself",
+    )
     floor = 0.0
     for place, row in enumerate(rows):
         await closed_loop(row.port, row.requests, seconds=1)  # warm
@@ -113,7 +130,8 @@ async def _measure(rows: list[Row], seconds: float) -> Table:
         floor = floor if place else at_100
         cells = [f"{load.percentile(50):.2f} / {load.percentile(99):.2f}" for load in opened.values()]
         failed = sum(load.failed for load in [*opened.values(), closed])
-        table.add_row(row.name, *cells, f"{at_100 - floor:.2f}", f"{closed.per_second:,.0f}/s" + (f" ({failed} failed)" if failed else ""))
+        told = f"{closed.per_second:,.0f}/s" + (f" ({failed} failed)" if failed else "")
+        table.add_row(row.name, *cells, f"{at_100 - floor:.2f}", told)
     return table
 
 
@@ -139,11 +157,18 @@ def _pass_through(folder: Path, upstream: int, key: str) -> Iterator[int]:
 
 @contextmanager
 def _helpdesk(folder: Path, key: str) -> Iterator[int]:
-    """The example helpdesk as `sekisho demo` serves it; vectors are not remembered, so each question is encoded."""
+    """The example helpdesk as `sekisho demo` serves it; no vector is remembered: each question is encoded."""
     port = _free_port()
     keys = json.dumps([{"key": key, "role": "admin"}])
     command = [sys.executable, "-m", "gateway", "demo", "--port", str(port), "--folder", str(folder / "demo")]
-    with _process(command, GATEWAY_CORE, port, SEKISHO_AUTH__KEYS=keys, SEKISHO_LOGGING__LEVEL="warning", SEKISHO_ENCODER__REMEMBERED="0"):
+    with _process(
+        command,
+        GATEWAY_CORE,
+        port,
+        SEKISHO_AUTH__KEYS=keys,
+        SEKISHO_LOGGING__LEVEL="warning",
+        SEKISHO_ENCODER__REMEMBERED="0",
+    ):
         yield port
 
 

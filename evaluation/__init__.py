@@ -1,1 +1,1 @@
-"""Offline quality: the judges that serve, over files of cases. Every score stands beside a trivial baseline."""
+"""Offline quality: the judges that serve, over files of cases, each score beside a trivial baseline."""

@@ -30,7 +30,9 @@ __all__ = ["app"]
 app = typer.Typer(help="Measure a part of the gateway on a file of cases.", no_args_is_help=True)
 console = Console(highlight=False)
 
-Config = Annotated[Path | None, typer.Option("--config", "-c", help="The configuration to measure.", envvar="SEKISHO_CONFIG")]
+Config = Annotated[
+    Path | None, typer.Option("--config", "-c", help="The configuration to measure.", envvar="SEKISHO_CONFIG")
+]
 Json = Annotated[Path | None, typer.Option("--json", help="Write the figures there.")]
 File = Annotated[Path | None, typer.Option()]
 
@@ -41,11 +43,14 @@ def cache_command(
     entries: File = None,
     traffic: File = None,
     feedback: File = None,
-    target_error: Annotated[float | None, typer.Option(help="Wrong answers per request; default: cache.target_error.", min=1e-6, max=0.5)] = None,
+    target_error: Annotated[
+        float | None,
+        typer.Option(help="Wrong answers per request; default: cache.target_error.", min=1e-6, max=0.5),
+    ] = None,
     config: Config = None,
     json_file: Json = None,
 ) -> None:
-    """Verified answers: pairs alone on their shelf (--pairs), or a FAQ under traffic (--entries, --traffic)."""
+    """Verified answers: pairs, each alone on its shelf, or a FAQ (--entries) under --traffic."""
     with _scratch(config) as settings:
         if pairs and not (entries or traffic or feedback):
             cases = read_cases(pairs, Pair)
@@ -77,7 +82,7 @@ def gate_command(
 
     async def measure(settings: Settings, progress: Callable[[], None]) -> Any:
         async with assemble(settings) as services:
-            return await evaluate_gate(rows, services.gate, services.encoder, progress=progress)
+            return await evaluate_gate(rows, services.gate, services.stores.encoder, progress=progress)
 
     with _scratch(config) as settings, _bar(len(rows)) as progress:
         found = uvloop.run(measure(settings, progress))
@@ -101,7 +106,9 @@ def _scratch(config: Path | None) -> Iterator[Settings]:
     """The configuration over stores of its own: measuring never touches, nor reads, what is served."""
     settings = find_settings(config)
     with TemporaryDirectory(prefix="sekisho-") as folder:
-        storage = settings.storage.model_copy(update={"folder": Path(folder), "url": None, "qdrant_url": None})
+        storage = settings.storage.model_copy(
+            update={"folder": Path(folder), "url": None, "qdrant_url": None}
+        )
         yield settings.model_copy(update={"storage": storage})
 
 

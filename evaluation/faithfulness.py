@@ -44,13 +44,16 @@ class FaithfulnessResult:
             "precision": Rate(sum(not one.case.faithful for one in flagged), len(flagged)),
             "recall": Rate(sum(one.flagged for one in unfaithful), len(unfaithful)),
             "false blocks": Rate(sum(one.flagged for one in faithful), len(faithful)),
-            "unchecked": Rate(sum(not isinstance(one.verdict, Checked) for one in self.judged), len(self.judged)),
+            "unchecked": Rate(
+                sum(not isinstance(one.verdict, Checked) for one in self.judged), len(self.judged)
+            ),
         }
 
     def f_threshold_f1(self, threshold: float = 0.8) -> float | None:
         """F1 of RAGAS' rule, which blocks below a mean F: the baseline that one bad statement slips past."""
         flags = [
-            not isinstance(one.verdict, Checked) or one.verdict.faithfulness < threshold for one in self.judged
+            not isinstance(one.verdict, Checked) or one.verdict.faithfulness < threshold
+            for one in self.judged
         ]
         return _f1(flags, [not one.case.faithful for one in self.judged])
 

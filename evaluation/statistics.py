@@ -46,11 +46,17 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float | None:
     return concordant / pairs
 
 
-def auroc_within_group(scores: Sequence[float], positive: Sequence[bool], groups: Sequence[str]) -> float | None:
+def auroc_within_group(
+    scores: Sequence[float], positive: Sequence[bool], groups: Sequence[str]
+) -> float | None:
     """As `auroc`, but only pairs of one group are compared: knowing the group helps nobody."""
     total, all_pairs = 0.0, 0
     for group in sorted(set(groups)):
-        of_group = [(score, is_positive) for score, is_positive, name in zip(scores, positive, groups, strict=True) if name == group]
+        of_group = [
+            (score, is_positive)
+            for score, is_positive, name in zip(scores, positive, groups, strict=True)
+            if name == group
+        ]
         high = [score for score, is_positive in of_group if is_positive]
         low = [score for score, is_positive in of_group if not is_positive]
         if high and low:
@@ -62,7 +68,7 @@ def auroc_within_group(scores: Sequence[float], positive: Sequence[bool], groups
 def recall_at_false_positive_rate(
     positive: Sequence[float], negative: Sequence[float], rate: float
 ) -> float | None:
-    """Share of positives above the lowest cut that flags at most `rate` of the negatives; scores rise with suspicion."""
+    """Share of positives above the lowest cut that flags at most `rate` of the negatives."""
     if not len(positive) or not len(negative):
         return None
     allowed = int(rate * len(negative))

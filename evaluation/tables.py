@@ -1,4 +1,4 @@
-"""Results as tables for people: rates with Wilson 95 % intervals, worst first, the trivial baselines beside them."""
+"""Results as tables for people: rates with Wilson 95 % intervals, worst first, beside trivial baselines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ BASELINE = "dim"
 
 def pairs_table(result: PairsResult) -> list[Table]:
     """Reuse served, traps fallen into, by kind of pair; below it what simpler shelves would do."""
-    whole = Table("shelf", "of the reusable, served", "of the traps, served (wrong)", title=f"{result.n} pairs, each alone on its shelf")
+    whole = Table(
+        "shelf",
+        "of the reusable, served",
+        "of the traps, served (wrong)",
+        title=f"{result.n} pairs, each alone on its shelf",
+    )
     for name, (reuse, traps) in result.shelves().items():
         whole.add_row(name, str(reuse), str(traps), style="" if name == "Sekisho" else BASELINE)
     kinds = Table("category", "pairs", "may reuse", "served", title="by category")
@@ -32,7 +37,7 @@ def traffic_table(result: TrafficResult) -> list[Table]:
     """What a fresh FAQ serves of its traffic, at the cut it gets for the stated target."""
     table = Table(
         "shelf", "in scope, served right", "wrong per request", "wrong per hit", "near served", "far served",
-        title=f"{result.entries} entries, {len(result.asked)} requests, target {result.target_error:.1%} wrong per request",
+        title=f"{result.entries} entries, {len(result.asked)} requests, target {result.target_error:.1%} wrong",
     )  # fmt: skip
     for name, rates in result.shelves().items():
         table.add_row(name, *(str(rate) for rate in rates), style="" if name == "Sekisho" else BASELINE)
@@ -42,13 +47,33 @@ def traffic_table(result: TrafficResult) -> list[Table]:
 
 def gate_table(result: GateResult) -> list[Table]:
     """Each slice, the leakiest first."""
-    table = Table("slice", "n", "gold", "reach RAG", "called must not", "unsure", "AUROC", title=f"{len(result.judged)} questions")
-    parts = sorted(result.slices().items(), key=lambda part: (part[1].gold == "must", -(part[1].reach_rag.value or 0)))
+    table = Table(
+        "slice",
+        "n",
+        "gold",
+        "reach RAG",
+        "called must not",
+        "unsure",
+        "AUROC",
+        title=f"{len(result.judged)} questions",
+    )
+    parts = sorted(
+        result.slices().items(), key=lambda part: (part[1].gold == "must", -(part[1].reach_rag.value or 0))
+    )
     for name, part in parts:
-        table.add_row(name, str(part.n), part.gold, str(part.reach_rag), str(part.as_must_not), str(part.unsure), _number(part.auroc))
+        table.add_row(
+            name,
+            str(part.n),
+            part.gold,
+            str(part.reach_rag),
+            str(part.as_must_not),
+            str(part.unsure),
+            _number(part.auroc),
+        )
     table.caption = (
         f"must-questions refused: {result.false_refusals}   "
-        f"(refuse all: 100 % and nothing leaks; let all through: 0 % and everything does)\n{_latency(result.as_json())}"
+        "(refuse all: 100 %, nothing leaks; let all through: 0 %, everything does)\n"
+        f"{_latency(result.as_json())}"
     )
     return [table]
 
@@ -58,7 +83,9 @@ def faithfulness_table(result: FaithfulnessResult) -> list[Table]:
     found = result.as_json()
     table = Table("", "F1", title=f"{found['n']} answers, {found['unfaithful']} of them unfaithful")
     table.add_row("Sekisho: block on any unsupported statement", _number(found["f1"]))
-    table.add_row("same statements, block below F = 0.8 (RAGAS' rule)", _number(result.f_threshold_f1()), style=BASELINE)
+    table.add_row(
+        "same statements, block below F = 0.8 (RAGAS' rule)", _number(result.f_threshold_f1()), style=BASELINE
+    )
     table.add_row("flag everything", _number(found["flag_all_f1"]), style=BASELINE)
     rates = Table("", "rate and 95 % interval")
     for name, rate in result.rates().items():
@@ -70,7 +97,13 @@ def faithfulness_table(result: FaithfulnessResult) -> list[Table]:
     groups = Table("group", "answers", "unfaithful", "recall", "false blocks", title="by group")
     for name, part in _by_group(result):
         part_rates = part.rates()
-        groups.add_row(name, str(len(part.judged)), str(part.as_json()["unfaithful"]), str(part_rates["recall"]), str(part_rates["false blocks"]))
+        groups.add_row(
+            name,
+            str(len(part.judged)),
+            str(part.as_json()["unfaithful"]),
+            str(part_rates["recall"]),
+            str(part_rates["false blocks"]),
+        )
     return [table, rates, groups]
 
 

@@ -11,10 +11,10 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from gateway.assembly import Services
+from gateway.envelope import envelope
 from gateway.errors import InvalidRequest, SekishoError, StoreUnavailable
 from gateway.middleware import BodyLimit, RequestId
 from gateway.routes import answers, checks, entries, feedback, health, openai, review, welcome
-from gateway.envelope import envelope
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
@@ -51,7 +51,9 @@ async def _named(request: Request, exc: Exception) -> JSONResponse:
 
 async def _store(request: Request, exc: Exception) -> JSONResponse:
     structlog.get_logger("sekisho").error("store unavailable", error=str(exc))
-    return _render(request, StoreUnavailable("the store can't be reached, nothing was kept; please try again"))
+    return _render(
+        request, StoreUnavailable("the store can't be reached, nothing was kept; please try again")
+    )
 
 
 async def _invalid(request: Request, exc: Exception) -> JSONResponse:
@@ -67,7 +69,9 @@ async def _http(request: Request, exc: Exception) -> JSONResponse:
 async def _unforeseen(request: Request, exc: Exception) -> JSONResponse:
     """Last resort: the client gets no traceback, the log gets it all."""
     structlog.get_logger("sekisho").error("unforeseen error", error=type(exc).__name__, exc_info=exc)
-    return _render(request, SekishoError("something broke on our side; it was logged under this request's id"))
+    return _render(
+        request, SekishoError("something broke on our side; it was logged under this request's id")
+    )
 
 
 def _first(problems: Any) -> InvalidRequest:

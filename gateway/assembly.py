@@ -3,51 +3,45 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import version
-from pathlib import Path
+from typing import Any
 
 import structlog
 from prometheus_client import CollectorRegistry
-from qdrant_client import AsyncQdrantClient
 
-from cache.indexing import index_pending
-from cache.scope import EntryScope
-from cache.shelf import Shelf
-from cache.store import EntryStore
 from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.gate import ScopeSource
 from classifiers.gate.examples import ExampleGate
+from classifiers.gate.passages import PassageScope
 from classifiers.retrieval.evidence import EvidenceJudge
-from encoders import Encoded, Encoder, EncoderIdentity, encode_one
-from encoders.memo import MemoEncoder
-from gateway import switched_off
+from encoders import Encoded, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
-from gateway.errors import ConfigurationError
 from gateway.outcomes import OutcomeLog
 from gateway.pipeline import Pipeline
 from gateway.policy import read_policy
-from gateway.rag.documents import Documents
+from gateway.rag.completions import ChatModel
 from gateway.rag.knowledge import KnowledgeRag
-from gateway.rag.scope import PassageScope
+from gateway.rag.passages import PassageSearch
 from gateway.rag.upstream import UpstreamRag
+from gateway.rag.writer import ExtractiveWriter, LlmWriter
 from gateway.replies import Replies
 from gateway.review.tickets import Tickets
-from gateway.settings import EncoderSettings, Settings
-from gateway.stages import Cache, Gate, Judge, Rag
+from gateway.scope import EntryScope
+from gateway.settings import AuthSettings, Settings, UnderstandingSettings
+from gateway.stages import Gate, Judge
+from gateway.stores import Stores, open_stores
+from gateway.switched_off import NoCache, NoGate, NoJudge
 from gateway.telemetry import Metrics, Telemetry
 from gateway.understanding import Understanding
-from storage.edge import EdgeIndex
-from storage.qdrant import QdrantIndex
-from storage.sql import Database
-from storage.vectors import IndexUnavailable, VectorIndex
+from storage.sql import Database, DatabaseUnavailable
+from storage.vectors import IndexUnavailable
 
-__all__ = ["Services", "assemble", "open_encoder", "open_index"]
+__all__ = ["Services", "assemble", "open_judge"]
 
-REINDEX_INTERVAL_S = 5.0  # entries written by another process (an import, a replica) are found this soon
+CATCH_UP_S = 3.0  # entries written elsewhere (an import, another replica) are indexed this soon
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,18 +50,129 @@ class Services:
 
     settings: Settings
     version: str
-    database: Database
-    encoder: Encoder
-    index: VectorIndex
-    entries: EntryStore
-    documents: Documents
-    shelf: Cache
+    stores: Stores
     gate: Gate
-    rag: Rag
     judge: Judge
     tickets: Tickets
     keys: Keys
     telemetry: Telemetry
     pipeline: Pipeline
     probe: Encoded  # a question for readiness checks
-    index_pending: Callable[[], Awaitable[int]]
+
+
+@asynccontextmanager
+async def assemble(settings: Settings) -> AsyncIterator[Services]:
+    """A gateway that is ready: stores open, documents read, nothing left to index, the gate fitted.
+
+    Raises:
+        ConfigurationError, DatabaseUnavailable, IndexUnavailable, EncoderError: naming what is wrong.
+    """
+    async with AsyncExitStack() as stack:
+        stores = await stack.enter_async_context(open_stores(settings))
+        await _read_documents(settings, stores)
+        await stores.index_pending()
+        metrics = Metrics(CollectorRegistry())
+        outcomes = OutcomeLog(stores.database, on_lost=metrics.lost_outcomes.inc)
+        telemetry = Telemetry(metrics, outcomes, texts=settings.logging.texts)
+        gate = await _gate(settings, stores)
+        rag = _rag(settings, stores)
+        stack.push_async_callback(rag.close)
+        judge, tickets = open_judge(settings), Tickets(stores.database)
+        for work in (outcomes.run(), _catch_up(stores)):
+            await stack.enter_async_context(_beside(work))
+        yield Services(
+            settings=settings,
+            version=version("sekisho"),
+            stores=stores,
+            gate=gate,
+            judge=judge,
+            tickets=tickets,
+            keys=_keys(settings.auth, stores.database),
+            telemetry=telemetry,
+            pipeline=Pipeline(
+                understanding=_understanding(settings.understanding),
+                encoder=stores.encoder,
+                gate=gate,
+                cache=stores.shelf if settings.cache.enabled else NoCache(),
+                rag=rag,
+                judge=judge,
+                reviewers=tickets,
+                replies=Replies(settings.policy),
+                watch=telemetry,
+                on_unchecked=settings.faithfulness.on_unchecked,
+                judge_timeout_s=settings.faithfulness.timeout_s,
+            ),
+            probe=await encode_one(stores.encoder, "Is anybody there?"),
+        )
+
+
+def open_judge(settings: Settings) -> Judge:
+    """The configured faithfulness judge."""
+    return LexicalJudge() if settings.faithfulness.judge == "local" else NoJudge()
+
+
+async def _read_documents(settings: Settings, stores: Stores) -> None:
+    report = await stores.documents.ingest([settings.path(root) for root in settings.policy.must.documents])
+    log = structlog.get_logger("sekisho.documents")
+    for refused in report.refused:
+        log.warning("document refused", file=str(refused))
+
+
+async def _gate(settings: Settings, stores: Stores) -> Gate:
+    if not settings.gate.enabled:
+        return NoGate()
+    sources: list[ScopeSource] = [
+        EntryScope(stores.shelf),
+        PassageScope(stores.passage_index, source_key="path"),
+    ]
+    gate = await ExampleGate.fit(
+        read_policy(settings), stores.encoder, sources, max_false_refusal=settings.gate.max_false_refusal
+    )
+    for note in gate.notes:
+        structlog.get_logger("sekisho.gate").warning("gate", note=note)
+    return gate
+
+
+def _rag(settings: Settings, stores: Stores) -> UpstreamRag | KnowledgeRag:
+    if settings.upstream.kind == "openai":
+        return UpstreamRag.of(settings.upstream)
+    search = PassageSearch(stores.database, stores.passage_index, stores.encoder.identity)
+    model = settings.upstream.writer
+    return KnowledgeRag(
+        search, EvidenceJudge(), LlmWriter(ChatModel.of(model)) if model else ExtractiveWriter()
+    )
+
+
+def _understanding(settings: UnderstandingSettings) -> Understanding:
+    return Understanding(
+        ChatModel.of(settings.llm) if settings.llm else None,
+        max_questions=settings.max_questions,
+        default_language=settings.default_language,
+        **({"rewrite_timeout_s": settings.llm.timeout_s} if settings.llm else {}),
+    )
+
+
+def _keys(auth: AuthSettings, database: Database) -> Keys:
+    bootstrap = [BootstrapKey(key.key.get_secret_value(), key.tenant, key.role) for key in auth.keys]
+    return Keys(database, bootstrap=bootstrap, required=auth.required)
+
+
+async def _catch_up(stores: Stores) -> None:
+    """Index what others wrote to SQL, for as long as the gateway runs."""
+    while True:
+        await asyncio.sleep(CATCH_UP_S)
+        try:
+            await stores.index_pending()
+        except (DatabaseUnavailable, IndexUnavailable, EncoderError) as exc:
+            structlog.get_logger("sekisho.index").warning("the index is behind", error=str(exc))
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

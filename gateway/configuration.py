@@ -121,7 +121,8 @@ def _unknown_variables() -> Iterator[str]:
         if name.startswith("SEKISHO_") and name not in _FOR_THE_COMMAND_LINE:
             section = name.removeprefix("SEKISHO_").split("__")[0].lower()
             if section not in Settings.model_fields:
-                yield f"the environment variable {name} names no section; known: {', '.join(Settings.model_fields)}"
+                known = ", ".join(Settings.model_fields)
+                yield f"the environment variable {name} names no section; known: {known}"
 
 
 def _explain(error: Any) -> _Problem:

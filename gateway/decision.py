@@ -13,7 +13,7 @@ __all__ = ["answer_body", "decision", "headers", "is_filtered"]
 
 
 def decision(reply: Reply) -> dict[str, str | float]:
-    """Outcome, reason, faithfulness, ticket and entry: of several outcomes, those of the one that names the reply."""
+    """Outcome, reason, faithfulness, tickets, entries; of several outcomes, the one that names the reply."""
     decided = next((outcome for outcome in reply.outcomes if outcome.name == reply.name), None)
     if decided is None:
         return {"outcome": reply.name, "reason": "small_talk"}
@@ -21,7 +21,9 @@ def decision(reply: Reply) -> dict[str, str | float]:
         "outcome": decided.name,
         "reason": decided.reason,
         "faithfulness": _faithfulness(reply.outcomes),
-        "ticket": _joined(outcome.ticket for outcome in reply.outcomes if isinstance(outcome, Withheld | Escalated)),
+        "ticket": _joined(
+            outcome.ticket for outcome in reply.outcomes if isinstance(outcome, Withheld | Escalated)
+        ),
         "entry": _joined(getattr(outcome, "entry", None) for outcome in reply.outcomes),
     }
     return {name: value for name, value in known.items() if value is not None}

@@ -8,8 +8,8 @@ import secrets
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.errors import TooLarge
 from gateway.envelope import envelope
+from gateway.errors import TooLarge
 
 __all__ = ["BodyLimit", "RequestId"]
 
@@ -65,7 +65,11 @@ class BodyLimit:
     async def _refuse(self, send: Send) -> None:
         error = TooLarge(f"the body is too large, at most {self._max_bytes} bytes are read")
         body = json.dumps(envelope(error)).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), (b"connection", b"close")]
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
+        ]
         await send({"type": "http.response.start", "status": error.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 

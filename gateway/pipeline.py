@@ -1,4 +1,4 @@
-"""The way of a question: understand, gate, cache, RAG, faithfulness, and a person where one of them stops it."""
+"""The way of a question: understand, gate, cache, RAG, faithfulness; a person where one of them stops it."""
 
 from __future__ import annotations
 

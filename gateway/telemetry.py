@@ -1,4 +1,4 @@
-"""What the operator sees: metrics, logs and the record of outcomes. Names, scores and hashes; texts by setting."""
+"""Metrics, logs and the record of outcomes: names, scores and hashes, texts only by setting."""
 
 from __future__ import annotations
 
@@ -34,12 +34,16 @@ class Metrics:
 
         self.registry = registry
         self.outcomes = counter("outcomes_total", "Questions by outcome.", "outcome", "reason", "language")
-        self.lookups = counter("cache_lookups_total", "Cache: exact, vector, near_miss, miss, failed.", "result")
+        self.lookups = counter(
+            "cache_lookups_total", "Cache: exact, vector, near_miss, miss, failed.", "result"
+        )
         self.gate = counter("gate_verdicts_total", "Gate: must, may, must_not, unsure.", "label")
         self.unchecked = counter("unchecked_total", "Drafts whose faithfulness was not checked.", "reason")
         self.failures = counter("stage_failures_total", "Questions escalated as a stage broke.", "error")
         self.errors = counter("http_errors_total", "Requests answered with an error.", "code")
-        self.lost_outcomes = counter("outcomes_not_recorded_total", "Outcomes that could not be written to SQL.")
+        self.lost_outcomes = counter(
+            "outcomes_not_recorded_total", "Outcomes that could not be written to SQL."
+        )
         self.faithfulness = histogram("faithfulness", "F of checked drafts.", _SHARES)
         self.stage = histogram("stage_seconds", "Time in a stage.", _SECONDS, "stage")
         self.question = histogram("question_seconds", "Time for a question.", _SECONDS, "outcome")
@@ -64,7 +68,7 @@ class Telemetry:
             self.metrics.stage.labels(step.stage).observe(step.ms / 1000)
             self._found(step.found)
         self._outcomes.add(row)
-        if self._log.isEnabledFor(logging.INFO):
+        if self._log.is_enabled_for(logging.INFO):
             self._log.info("outcome", **row.for_the_log())
 
     def failure(self, question: Question, exc: Exception, /) -> None:

@@ -86,12 +86,16 @@ def test_broad_handlers_are_few_and_say_why() -> None:
         for node in ast.walk(_tree(module)):
             if isinstance(node, ast.ExceptHandler) and _is_broad(node) and not _reraises(node):
                 found.append(f"{module}:{node.lineno}")
-                assert "noqa: BLE001 - " in lines[node.lineno - 1], f"{found[-1]} does not say why it is broad"
+                assert "noqa: BLE001 - " in lines[node.lineno - 1], (
+                    f"{found[-1]} does not say why it is broad"
+                )
     assert len(found) <= BROAD_HANDLERS, found
 
 
 def _depth(node: ast.AST) -> int:
-    below = [_depth(child) for child in ast.iter_child_nodes(node) if not isinstance(child, Function | ast.Lambda)]
+    below = [
+        _depth(child) for child in ast.iter_child_nodes(node) if not isinstance(child, Function | ast.Lambda)
+    ]
     return max(below, default=0) + isinstance(node, BLOCKS) - _is_elif(node)
 
 

@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway.assembly import assemble
-from gateway.commands import ConfigOption
-from gateway.commands.serving import run
+from gateway.commands import ConfigOption, run
 from gateway.configuration import find_settings
 from gateway.decision import answer_body
 from gateway.domain import Conversation, Turn
@@ -67,7 +66,9 @@ async def _over_http(question: str, url: str, key: str) -> dict[str, Any]:
     """Our own path through OpenAI's client: its retries and its errors."""
     async with openai.AsyncOpenAI(base_url=f"{url.rstrip('/')}/v1", api_key=key or "none") as client:
         try:
-            body: dict[str, Any] = await client.post("/answers", body={"question": question}, cast_to=dict[str, Any])
+            body: dict[str, Any] = await client.post(
+                "/answers", body={"question": question}, cast_to=dict[str, Any]
+            )
         except openai.APIStatusError as exc:
             raise UpstreamUnavailable(f"the gateway says {exc.status_code}: {exc.message}") from exc
         except openai.APIConnectionError as exc:
@@ -85,7 +86,15 @@ def _panel(one: dict[str, Any]) -> Panel:
     for step in one["steps"]:
         found = step["found"]
         told = found.get("label") or found["type"]
-        way.add_row(Text(step["stage"], style="bold"), f"{step['ms']:.1f} ms", Text(f"{told}: {found.get('reason', '')}", style="dim"))
+        way.add_row(
+            Text(step["stage"], style="bold"),
+            f"{step['ms']:.1f} ms",
+            Text(f"{told}: {found.get('reason', '')}", style="dim"),
+        )
     colour = _COLOURS.get(one["outcome"], "green")
     title = " · ".join(filter(None, (one["outcome"], one["reason"], one["ticket"])))
-    return Panel(Group(Text(one["question"], style="dim"), Text(one["text"]), "", way), title=Text(title, style=f"bold {colour}"), border_style=colour)
+    return Panel(
+        Group(Text(one["question"], style="dim"), Text(one["text"]), "", way),
+        title=Text(title, style=f"bold {colour}"),
+        border_style=colour,
+    )

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 import uvicorn
-import uvloop
 from rich.console import Console
 
 from gateway.app import create_app
 from gateway.assembly import Services, assemble
-from gateway.commands import ConfigOption
+from gateway.commands import ConfigOption, run
 from gateway.configuration import find_settings
+from gateway.demo import demo_settings, load, say_how
 from gateway.errors import ConfigurationError
 from gateway.policy import read_policy
 from gateway.settings import ServerSettings, Settings
 from gateway.telemetry import configure_logging
 
-__all__ = ["add_to", "run", "serve"]
+__all__ = ["add_to", "serve"]
 
 console = Console(highlight=False)
 
-Port = Annotated[int | None, typer.Option(help="Listen here instead of the configured port.", min=0, max=65535)]
+Port = Annotated[
+    int | None, typer.Option(help="Listen here instead of the configured port.", min=0, max=65535)
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -43,13 +45,20 @@ def serve_command(config: ConfigOption = None, port: Port = None) -> None:
     run(serve(settings, _say_where))
 
 
-def demo_command(port: Port = None) -> None:
+def demo_command(
+    port: Port = None,
+    folder: Annotated[Path, typer.Option(help="Keep the demo's data there.")] = Path(".demo"),
+) -> None:
     """Run the gateway with the two example helpdesks."""
-    from gateway.demo import demo_settings, prepare  # the other commands don't need it
-
-    settings = _at_port(demo_settings(), port)
+    settings = _at_port(demo_settings(folder), port)
     configure_logging(settings.logging)
-    run(serve(settings, prepare))
+
+    async def load_and_serve() -> None:
+        with console.status("reading the two helpdesks …"):
+            await load(settings)
+        await serve(settings, say_how)
+
+    run(load_and_serve())
 
 
 def check_config(config: ConfigOption = None) -> None:
@@ -63,36 +72,36 @@ def check_config(config: ConfigOption = None) -> None:
     )
 
 
-def run(work: Coroutine[Any, Any, Any]) -> None:
-    """Run to the end; Ctrl-C is a way to end, not an error."""
-    try:
-        uvloop.run(work)
-    except KeyboardInterrupt:
-        console.print("stopped")
-
-
 async def serve(settings: Settings, ready: Callable[[Services, str], Awaitable[None]]) -> None:
     """Serve until told to stop; `ready` is called with the address once questions can be asked."""
     with _bound(settings.server) as listening:
         async with assemble(settings) as services:
-            server = uvicorn.Server(
-                uvicorn.Config(create_app(services), log_config=None, access_log=False, server_header=False)
-            )
+            server = _Server(uvicorn.Config(create_app(services), log_config=None, server_header=False))
             host, port = listening.getsockname()[:2]
-            announcing = asyncio.create_task(_announce(server, services, f"http://{host}:{port}", ready))
+            announcing = asyncio.create_task(
+                server.announce(lambda: ready(services, f"http://{host}:{port}"))
+            )
             try:
                 await server.serve(sockets=[listening])
             finally:
                 announcing.cancel()
-        await asyncio.gather(announcing, return_exceptions=True)
+                await asyncio.gather(announcing, return_exceptions=True)
 
 
-async def _announce(
-    server: uvicorn.Server, services: Services, address: str, ready: Callable[[Services, str], Awaitable[None]]
-) -> None:
-    while not server.started:
-        await asyncio.sleep(0.02)
-    await ready(services, address)
+class _Server(uvicorn.Server):
+    """Says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._listening = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._listening.set()
+
+    async def announce(self, say: Callable[[], Awaitable[None]]) -> None:
+        await self._listening.wait()
+        await say()
 
 
 async def _say_where(services: Services, address: str) -> None:

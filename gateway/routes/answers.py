@@ -35,7 +35,9 @@ class AnswerRequest(BaseModel):
 
 
 @router.post("/answers")
-async def answers(body: AnswerRequest, request: Request, caller: ClientDep, services: ServicesDep) -> Response:
+async def answers(
+    body: AnswerRequest, request: Request, caller: ClientDep, services: ServicesDep
+) -> Response:
     """Answer a question, refuse it, or pass it to a person, and say everything about it."""
     asked = conversation(
         body.messages or [Message(role="user", content=body.question)],

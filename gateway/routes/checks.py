@@ -47,16 +47,16 @@ class FaithfulnessRequest(BaseModel):
 @router.post("/gate")
 async def gate(body: GateRequest, caller: ClientDep, services: ServicesDep) -> Json:
     """Judge a question: must, may, must_not or unsure."""
-    encoded = await encode_one(services.encoder, body.question)
+    encoded = await encode_one(services.stores.encoder, body.question)
     return rendered(await services.gate.judge(encoded, tenant=caller.tenant))
 
 
 @router.post("/cache/lookup")
 async def lookup(body: LookupRequest, caller: ClientDep, services: ServicesDep) -> Json:
     """Look for a verified answer: a hit, a near miss or a miss."""
-    encoded = await encode_one(services.encoder, body.question)
+    encoded = await encode_one(services.stores.encoder, body.question)
     language = body.language or language_of(body.question)
-    return rendered(await services.shelf.find(encoded, tenant=caller.tenant, language=language))
+    return rendered(await services.stores.shelf.find(encoded, tenant=caller.tenant, language=language))
 
 
 @router.post("/faithfulness")

@@ -103,7 +103,7 @@ async def entries(
     filters = Filters(
         state=state, language=language, kind=kind, owner=owner, search=search, review_before=review_before
     )
-    page = await services.entries.list(caller.tenant, filters, limit=limit, offset=offset)
+    page = await services.stores.entries.list(caller.tenant, filters, limit=limit, offset=offset)
     return {"entries": [rendered(entry) for entry in page.entries], "total": page.total}
 
 
@@ -121,7 +121,7 @@ async def create(body: EntryBody, caller: ReviewerDep, services: ServicesDep) ->
         }
     )
     with refusals_named():
-        entry = await services.entries.create(caller.tenant, content, by=caller.label, state=body.state)
+        entry = await services.stores.entries.create(caller.tenant, content, by=caller.label, state=body.state)
     return {"entry": rendered(entry), "indexed": await index_now(services)}
 
 
@@ -129,14 +129,14 @@ async def create(body: EntryBody, caller: ReviewerDep, services: ServicesDep) ->
 async def entry(entry_id: Words, caller: ReviewerDep, services: ServicesDep) -> dict[str, Any]:
     """One entry."""
     with refusals_named():
-        return {"entry": rendered(await services.entries.get(caller.tenant, entry_id))}
+        return {"entry": rendered(await services.stores.entries.get(caller.tenant, entry_id))}
 
 
 @router.get("/{entry_id}/history")
 async def history(entry_id: Words, caller: ReviewerDep, services: ServicesDep) -> dict[str, Any]:
     """Every change, the first one first, each with the entry as it was after it."""
     with refusals_named():
-        changes = await services.entries.history(caller.tenant, entry_id)
+        changes = await services.stores.entries.history(caller.tenant, entry_id)
     return {"history": [rendered(change) for change in changes]}
 
 
@@ -144,8 +144,8 @@ async def history(entry_id: Words, caller: ReviewerDep, services: ServicesDep) -
 async def edit(entry_id: Words, body: EditBody, caller: ReviewerDep, services: ServicesDep) -> dict[str, Any]:
     """Change what an entry says; 409 if somebody else did so since it was read."""
     with refusals_named():
-        before = await services.entries.get(caller.tenant, entry_id)
-        after = await services.entries.edit(
+        before = await services.stores.entries.get(caller.tenant, entry_id)
+        after = await services.stores.entries.edit(
             caller.tenant, entry_id, _edited(before, body), revision=body.revision, by=caller.label
         )
     return {"entry": rendered(after), "indexed": await index_now(services)}
@@ -157,8 +157,8 @@ async def change_state(
 ) -> dict[str, Any]:
     """Activate, pause, outdate, retire or reopen an entry."""
     with refusals_named():
-        revision = body.revision or (await services.entries.get(caller.tenant, entry_id)).revision
-        after = await services.entries.change_state(
+        revision = body.revision or (await services.stores.entries.get(caller.tenant, entry_id)).revision
+        after = await services.stores.entries.change_state(
             caller.tenant, entry_id, body.state, revision=revision, by=caller.label
         )
     return {"entry": rendered(after), "indexed": await index_now(services)}

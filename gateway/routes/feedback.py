@@ -30,7 +30,7 @@ class FeedbackBody(BaseModel):
 async def feedback(body: FeedbackBody, caller: ClientDep, services: ServicesDep) -> dict[str, Any]:
     """Keep a thumbs up or down; `entry` is the verified entry that it counts for."""
     entry_id = await keep_feedback(
-        services.database,
+        services.stores.database,
         tenant=caller.tenant,
         request_id=body.request_id,
         verdict=body.verdict,

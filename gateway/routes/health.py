@@ -58,13 +58,13 @@ async def metrics(services: ServicesDep) -> Response:
 
 
 async def _database(services: ServicesDep) -> None:
-    async with services.database.connect() as connection:
+    async with services.stores.database.connect() as connection:
         await connection.execute(text("SELECT 1"))
 
 
 async def _index(services: ServicesDep) -> None:
-    await services.index.nearest(services.probe.vector, where={"tenant": "-"}, limit=1)
+    await services.stores.entry_index.nearest(services.probe.vector, where={"tenant": "-"}, limit=1)
 
 
 async def _encoder(services: ServicesDep) -> None:
-    await services.encoder.encode([services.probe.text])
+    await services.stores.encoder.encode([services.probe.text])

@@ -51,17 +51,17 @@ def conversation(
     turns = tuple(_turn(message, place) for place, message in enumerate(messages))
     last = len(turns) - 1
     if not turns or turns[-1].role != "user":
-        raise InvalidRequest("the last message must be the asker's (role: user)", param=f"messages[{max(last, 0)}].role")
+        raise InvalidRequest(
+            "the last message must be the asker's (role: user)", param=f"messages[{max(last, 0)}].role"
+        )
     if not turns[-1].text.strip():
         raise InvalidRequest("the question is empty", param=f"messages[{last}].content")
     if len(turns[-1].text) > limits.max_question_chars:
         raise InvalidRequest(
-            f"the question has {len(turns[-1].text)} characters, at most {limits.max_question_chars} are read",
+            f"the question has {len(turns[-1].text)} characters, {limits.max_question_chars} are read at most",
             param=f"messages[{last}].content",
         )
-    return Conversation(
-        turns=turns, tenant=tenant, request_id=request_id, asker=asker, options=options or {}
-    )
+    return Conversation(turns=turns, tenant=tenant, request_id=request_id, asker=asker, options=options or {})
 
 
 def _turn(message: Message, place: int) -> Turn:

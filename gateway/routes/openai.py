@@ -15,10 +15,10 @@ from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from gateway.access import ClientDep
-from gateway.domain import Reply
-from gateway.errors import InvalidRequest, SekishoError
 from gateway.decision import decision, headers, is_filtered
+from gateway.domain import Reply
 from gateway.envelope import envelope
+from gateway.errors import InvalidRequest, SekishoError
 from gateway.routes.messages import Message, conversation
 from gateway.routes.services import ServicesDep
 
@@ -129,7 +129,9 @@ async def _stream(
     )
 
 
-async def _events(answering: asyncio.Task[Reply], model: str, request_id: str) -> AsyncIterator[ServerSentEvent]:
+async def _events(
+    answering: asyncio.Task[Reply], model: str, request_id: str
+) -> AsyncIterator[ServerSentEvent]:
     def chunk(delta: dict[str, str], finish: str | None = None, **more: Any) -> ServerSentEvent:
         body = {
             "id": f"chatcmpl-{request_id}",

@@ -50,7 +50,7 @@ def _named(error: CacheError) -> SekishoError:
 async def index_now(services: Services) -> bool:
     """Index what SQL has and the index lacks; False if that has to wait, the entry is safe in SQL."""
     try:
-        await services.index_pending()
+        await services.stores.index_pending()
     except (IndexUnavailable, EncoderError, DatabaseUnavailable) as exc:
         structlog.get_logger("sekisho").warning("not indexed yet", error=type(exc).__name__)
         return False

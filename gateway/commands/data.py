@@ -1,0 +1,147 @@
+"""`import`, `export`, `reindex`, `calibrate` and `key`: work on the stores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from cache.store import EntryStore
+from cache.transfer import ImportReport, export_entries, import_entries
+from gateway.access import Keys, Role
+from gateway.commands import ConfigOption, run
+from gateway.configuration import find_settings
+from gateway.stores import Stores, open_database, open_stores
+from storage.vectors import IndexUnavailable
+
+__all__ = ["add_to"]
+
+console = Console(highlight=False)
+
+Tenant = Annotated[str, typer.Option(help="Whose entries.")]
+Language = Annotated[str | None, typer.Option(help="The language of rows that state none.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command("import")(import_command)
+    app.command("export")(export_command)
+    app.command("reindex")(reindex_command)
+    app.command("key")(key_command)
+    calibrate = typer.Typer(help="Find the cuts that keep the stated promises.", invoke_without_command=True)
+    calibrate.callback()(calibrate_command)
+    app.add_typer(calibrate, name="calibrate")
+
+
+def import_command(
+    file: Path, config: ConfigOption = None, tenant: Tenant = "default", language: Language = None
+) -> None:
+    """Import verified entries from CSV, JSONL or XLSX; refused rows are listed by line."""
+    settings = find_settings(config)
+
+    async def work() -> ImportReport:
+        async with open_database(settings) as database:
+            with _counting("importing") as progress:
+                report = await import_entries(
+                    EntryStore(database),
+                    tenant,
+                    file,
+                    by="sekisho import",
+                    language=language,
+                    progress=progress,
+                )
+        try:
+            async with open_stores(settings) as stores:
+                with _counting("indexing") as progress:
+                    await stores.index_pending(progress=progress)
+        except IndexUnavailable as exc:  # SQL has them; whoever holds the index will find them
+            console.print(f"[yellow]not indexed yet:[/] {exc}\nA running gateway indexes them in seconds.")
+        return report
+
+    report = run(work())
+    kept = f"{report.created} created, {report.edited} edited, {report.unchanged} unchanged"
+    console.print(f"{kept}, {len(report.refused)} refused")
+    if report.refused:
+        table = Table("line", "field", "expected", title="refused rows")
+        for refusal in report.refused:
+            table.add_row(str(refusal.line), refusal.field, refusal.expected)
+        console.print(table)
+        raise typer.Exit(1)
+
+
+def export_command(file: Path, config: ConfigOption = None, tenant: Tenant = "default") -> None:
+    """Export verified entries to CSV, JSONL or XLSX, by the file's ending."""
+    settings = find_settings(config)
+
+    async def work() -> int:
+        async with open_database(settings) as database:
+            with _counting("exporting") as progress:
+                return await export_entries(EntryStore(database), tenant, file, progress=progress)
+
+    console.print(f"{run(work())} entries written to {file}")
+
+
+def reindex_command(config: ConfigOption = None) -> None:
+    """Make the index of entries and documents anew from SQL, with the configured encoder."""
+    settings = find_settings(config)
+
+    async def work() -> None:
+        async with open_stores(settings, anew=True) as stores:
+            with _counting("indexing") as progress:
+                await stores.reindex(progress=progress)
+
+    run(work())
+    console.print("The index was made anew from SQL.")
+
+
+def calibrate_command(config: ConfigOption = None) -> None:
+    """Find from which score each shelf of entries is served, so that cache.target_error is kept."""
+    settings = find_settings(config)
+
+    async def work() -> Table:
+        async with open_stores(settings) as stores:
+            return await _calibrated(stores, settings.cache.target_error)
+
+    console.print(run(work()))
+
+
+def key_command(
+    role: Annotated[Role, typer.Option(help="client asks, reviewer answers, admin does both and more.")],
+    config: ConfigOption = None,
+    tenant: Tenant = "default",
+    label: Annotated[str, typer.Option(help="Whose key it is; shown in histories.")] = "",
+) -> None:
+    """Make an API key. It is shown once; only its hash is kept."""
+    settings = find_settings(config)
+
+    async def work() -> str:
+        async with open_database(settings) as database:
+            return await Keys(database).create(tenant, role, label)
+
+    console.print(run(work()), soft_wrap=True)
+
+
+async def _calibrated(stores: Stores, target_error: float) -> Table:
+    table = Table(
+        "tenant", "language", "served from", "bound", "probes served", "why",
+        title=f"at most {target_error:.1%} wrong answers per request",
+    )  # fmt: skip
+    for tenant, language in await stores.entries.shelves():
+        cut = await stores.shelf.calibrate(tenant, language)
+        bound = "–" if cut.bound is None else f"{cut.bound:.2%}"
+        table.add_row(tenant, language, f"{cut.score:.3f}", bound, f"{cut.served:.0%}", cut.why)
+    return table
+
+
+@contextmanager
+def _counting(what: str) -> Iterator[Callable[[int], object]]:
+    """A bar for work whose end is not known."""
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda rows: bar.advance(task, rows)

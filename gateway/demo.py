@@ -1,0 +1,86 @@
+"""`sekisho demo`: the example helpdesks, loaded and ready to be asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from cache.transfer import import_entries
+from gateway.assembly import Services
+from gateway.configuration import load_settings
+from gateway.errors import ConfigurationError
+from gateway.settings import Settings
+from gateway.stores import open_stores
+
+__all__ = ["HELPDESK", "demo_settings", "load", "say_how"]
+
+TENANT = "default"
+LANGUAGES = ("en", "ja")
+
+_HERE = Path(__file__).parent
+_PLACES = (
+    _HERE.parent / "examples" / "helpdesk",
+    _HERE / "examples" / "helpdesk",
+)  # a checkout, an installed wheel
+HELPDESK = next((place for place in _PLACES if place.is_dir()), _PLACES[-1])
+
+
+def demo_settings(folder: Path) -> Settings:
+    """The example's configuration, with its stores in a folder that may be thrown away."""
+    settings = load_settings(HELPDESK / "sekisho.yaml")
+    storage = settings.storage.model_copy(update={"folder": folder.resolve()})
+    return settings.model_copy(update={"storage": storage})
+
+
+async def load(settings: Settings) -> None:
+    """Bring the helpdesks' entries into the stores; a second time changes nothing."""
+    async with open_stores(settings) as stores:
+        for language in LANGUAGES:
+            file = HELPDESK / language / "entries.jsonl"
+            report = await import_entries(stores.entries, TENANT, file, by="sekisho demo")
+            if report.refused:
+                raise ConfigurationError(f"{file} can't be used: {report.refused[0]}")
+        if await stores.index_pending():
+            for tenant, language in await stores.entries.shelves():
+                await stores.shelf.calibrate(tenant, language)
+
+
+async def say_how(services: Services, address: str) -> None:
+    """How to ask, in lines that can be copied whole."""
+    client, reviewer = await _keys(services)
+    question = json.dumps({"question": "粗大ごみの出し方を教えてください"}, ensure_ascii=False)
+    curl = (
+        f'curl {address}/v1/answers -H "authorization: Bearer {client}" -H "content-type: application/json"'
+    )
+    console = Console(highlight=False, soft_wrap=True)
+    console.rule("[bold]関所 Sekisho is ready")
+    console.print(f"""
+The helpdesk of Minamo City, in English and Japanese.
+
+[bold]Try it on a page[/]
+  {address}/#key={client}
+
+[bold]Or from a terminal[/]
+  {curl} -d '{question}'
+
+[bold]What stopped on the way waits for a person[/] (the reviewer's key)
+  curl {address}/v1/tickets -H "authorization: Bearer {reviewer}"
+
+[dim]Ctrl-C stops it.[/]""")
+
+
+async def _keys(services: Services) -> tuple[str, str]:
+    """The demo's own keys, made once and kept beside its data, as nobody could read them again otherwise."""
+    file = services.settings.path(services.settings.storage.folder) / "keys.json"
+    if file.exists():
+        kept = json.loads(file.read_text("utf-8"))
+    else:
+        kept = {
+            "client": await services.keys.create(TENANT, "client", "demo"),
+            "reviewer": await services.keys.create(TENANT, "reviewer", "demo"),
+        }
+        file.touch(mode=0o600)
+        file.write_text(json.dumps(kept), "utf-8")
+    return kept["client"], kept["reviewer"]

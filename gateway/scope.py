@@ -1,0 +1,42 @@
+"""Verified entries as proof of scope: what a person answered before is ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cache.shelf import Shelf
+from classifiers.gate import Neighbour
+from classifiers.gate.lexical import lexical_share
+from encoders import Encoded
+from gateway.language import language_of
+from storage.vectors import IndexUnavailable
+
+__all__ = ["EntryScope"]
+
+LOOKED_AT = 3
+
+
+class EntryScope:
+    """Shows the gate the verified entries near a question (a `ScopeSource`)."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    async def near(self, question: Encoded, /, *, tenant: str) -> Sequence[Neighbour]:
+        """The nearest entries of the tenant; a dead index shows none, as it is a miss for the cache, too."""
+        language = language_of(question.text)
+        try:
+            found = await self._shelf.neighbours(question, tenant=tenant, language=language, limit=LOOKED_AT)
+        except IndexUnavailable:
+            return ()
+        return [
+            Neighbour(
+                kind="entry",
+                text=candidate.phrasing,
+                similarity=candidate.evidence.best,
+                lexical=lexical_share(question.text, candidate.phrasing),
+                label="must",
+                source=candidate.entry.id,
+            )
+            for candidate in found
+        ]

@@ -1,0 +1,126 @@
+"""What is kept and how it is found: SQL, the two indexes, and the encoder whose vectors are in them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import assert_never
+
+from anyio import to_thread
+from qdrant_client import AsyncQdrantClient
+
+from cache.indexing import index_pending, reindex
+from cache.shelf import Shelf
+from cache.store import EntryStore
+from encoders import Encoder, EncoderIdentity
+from encoders.memo import MemoEncoder
+from encoders.onnx import SHIPPED, OnnxEncoder
+from encoders.remote import RemoteEncoder
+from encoders.sentence_transformers import SentenceTransformersEncoder
+from gateway.rag.documents import Documents
+from gateway.settings import Settings
+from storage.edge import EdgeIndex
+from storage.qdrant import QdrantIndex
+from storage.sql import Database
+from storage.vectors import VectorIndex
+
+__all__ = ["Stores", "open_database", "open_encoder", "open_stores"]
+
+Progress = Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stores:
+    """Open stores. SQL is the truth, the indexes follow it."""
+
+    database: Database
+    encoder: Encoder
+    entry_index: VectorIndex
+    passage_index: VectorIndex
+    entries: EntryStore
+    documents: Documents
+    shelf: Shelf
+
+    async def index_pending(self, *, progress: Progress | None = None) -> int:
+        """Bring the index of entries up to SQL; says how many changed."""
+        return await index_pending(self.entries, self.entry_index, self.encoder, progress=progress)
+
+    async def reindex(self, *, progress: Progress | None = None) -> None:
+        """Make both indexes anew from SQL."""
+        await reindex(self.entries, self.entry_index, self.encoder, progress=progress)
+        await self.documents.reindex()
+
+
+@asynccontextmanager
+async def open_stores(settings: Settings, *, anew: bool = False) -> AsyncIterator[Stores]:
+    """The stores of a configuration; `anew` throws away indexes that another encoder made.
+
+    Raises:
+        DatabaseUnavailable, IndexUnavailable, EncoderError: naming what can't be opened.
+    """
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(open_database(settings))
+        encoder = await open_encoder(settings)
+        indexes = [
+            await _open_index(settings, name, encoder.identity, anew=anew) for name in ("entries", "passages")
+        ]
+        for index in indexes:
+            stack.push_async_callback(index.close)
+        entries = EntryStore(database)
+        yield Stores(
+            database=database,
+            encoder=encoder,
+            entry_index=indexes[0],
+            passage_index=indexes[1],
+            entries=entries,
+            documents=Documents(database, indexes[1], encoder),
+            shelf=Shelf(entries, indexes[0], encoder, target_error=settings.cache.target_error),
+        )
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    """The truth alone, for what needs no index."""
+    database = await Database.open(settings.database_url)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+async def open_encoder(settings: Settings) -> Encoder:
+    """The configured embedding model, remembering recent texts.
+
+    Raises:
+        EncoderError: naming what is missing.
+    """
+    chosen = settings.encoder
+    match chosen.kind:
+        case "onnx":
+            folder = settings.path(Path(chosen.model)) if chosen.model else SHIPPED
+            encoder: Encoder = await to_thread.run_sync(
+                partial(OnnxEncoder.load, folder, threads=chosen.threads)
+            )
+        case "sentence-transformers":
+            encoder = await to_thread.run_sync(SentenceTransformersEncoder.load, chosen.model or "")
+        case "openai":
+            key = chosen.api_key.get_secret_value() if chosen.api_key else None
+            encoder = await RemoteEncoder.open(
+                base_url=chosen.base_url or "", model=chosen.model or "", api_key=key
+            )
+        case _:
+            assert_never(chosen.kind)
+    return MemoEncoder(encoder, size=chosen.remembered) if chosen.remembered else encoder
+
+
+async def _open_index(settings: Settings, name: str, identity: EncoderIdentity, *, anew: bool) -> VectorIndex:
+    """An embedded index in a folder of its own, or a collection on the Qdrant server."""
+    storage = settings.storage
+    if storage.qdrant_url is None:
+        return await EdgeIndex.open(settings.index_folder / name, identity=identity, anew=anew)
+    key = storage.qdrant_api_key.get_secret_value() if storage.qdrant_api_key else None
+    client = AsyncQdrantClient(url=storage.qdrant_url, api_key=key)
+    return await QdrantIndex.open(client, f"sekisho-{name}", identity=identity, anew=anew)

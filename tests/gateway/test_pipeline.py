@@ -1,0 +1,256 @@
+"""The way of a question: whatever a stage says, or fails to say, there is one outcome and it is the safe one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from cache.entries import Entry
+from cache.matching import Hit, Match, Miss, NearMiss
+from classifiers import ClassifierError
+from classifiers.faithfulness import Checked, FaithfulnessVerdict, StatementVerdict, Unchecked
+from classifiers.gate import GateLabel, GateVerdict
+from encoders import Encoded, EncoderError, EncoderIdentity, Vector
+from gateway.domain import (
+    Conversation,
+    Draft,
+    NothingRelevant,
+    Outcome,
+    Passage,
+    Question,
+    Reply,
+    Turn,
+    Understood,
+)
+from gateway.errors import TicketNotStored, UpstreamUnavailable
+from gateway.pipeline import OnUnchecked, Pipeline
+from gateway.replies import Replies
+from gateway.settings import PolicySettings
+
+ENTRY = Entry(
+    id="e1",
+    tenant="default",
+    kind="ground_truth",
+    language="en",
+    phrasings=("When are you open?",),
+    answer="From 9 to 5.",
+    state="active",
+    created_at=datetime.now(UTC),
+    updated_at=datetime.now(UTC),
+)
+HIT = Hit(entry=ENTRY, phrasing=ENTRY.question, tier="vector", score=0.97, reason="reaches the cut")
+NEAR_MISS = NearMiss(entry=ENTRY, phrasing=ENTRY.question, score=0.9, reason="numbers differ")
+MISS = Miss(reason="nothing close")
+DEAD_INDEX = Miss(reason="index away", lookup_failed=True)
+DRAFT = Draft(text="Nine to five.", contexts=(Passage(text="We open at nine."),), model="m")
+
+
+def gate(label: GateLabel, topic: str | None = None) -> GateVerdict:
+    return GateVerdict(
+        label=label, score=0.5, reason="said the test", nearest=None, topic=topic, judge="test"
+    )
+
+
+def checked(*, passed: bool) -> Checked:
+    statement = StatementVerdict(
+        text="Nine to five.", start=0, end=13, supported=passed, score=0.5, reason="", passage=0, evidence=""
+    )
+    return Checked(
+        passed=passed, faithfulness=float(passed), score=0.5, statements=(statement,), reason="", judge="test"
+    )
+
+
+@dataclass
+class Stages:
+    """Every stage says what the test put here, or raises it."""
+
+    gate_says: GateVerdict | Exception = field(default_factory=lambda: gate("must"))
+    cache_says: Match | Exception = MISS
+    rag_says: Draft | NothingRelevant | Exception = DRAFT
+    judge_says: FaithfulnessVerdict | Exception | float = field(default_factory=lambda: checked(passed=True))
+    ticket_says: str | Exception = "T-1"
+    encoder_says: Exception | None = None
+    self_contained: bool = True
+    texts: tuple[str, ...] = ("When are you open?",)
+    identity: ClassVar[EncoderIdentity] = EncoderIdentity("test", 2, "test", ())
+    called: list[str] = field(default_factory=list)
+    gate_saw: list[str] = field(default_factory=list)
+    opened: list[dict[str, Any]] = field(default_factory=list)
+    watched: list[Outcome] = field(default_factory=list)
+    failures: list[Exception] = field(default_factory=list)
+
+    def pipeline(self, on_unchecked: OnUnchecked = "escalate") -> Pipeline:
+        return Pipeline(
+            understanding=self, encoder=self, gate=_Gate(self), cache=self, rag=self, judge=_Judge(self),
+            reviewers=self, replies=Replies(PolicySettings()), watch=_Watch(self),
+            on_unchecked=on_unchecked, judge_timeout_s=0.05,
+        )  # fmt: skip
+
+    async def understand(self, conversation: Conversation, /) -> Understood:
+        questions = tuple(
+            Question(text=text, language="en", conversation=conversation, self_contained=self.self_contained)
+            for text in self.texts
+        )
+        return Understood(questions, "en")
+
+    async def encode(self, texts: Sequence[str], /) -> Vector:
+        if self.encoder_says:
+            raise self.encoder_says
+        return np.ones((len(texts), 2), dtype=np.float32)
+
+    async def find(self, question: Encoded, /, *, tenant: str, language: str) -> Match:
+        return said(self, "cache", self.cache_says)
+
+    async def ask(self, question: Question, encoded: Encoded, /) -> Draft | NothingRelevant:
+        return said(self, "rag", self.rag_says)
+
+    async def open(self, question: Question, **told: Any) -> str:
+        self.opened.append({"question": question, **told})
+        return said(self, "ticket", self.ticket_says)
+
+
+def said(stages: Stages, stage: str, what: Any) -> Any:
+    stages.called.append(stage)
+    if isinstance(what, Exception):
+        raise what
+    return what
+
+
+@dataclass
+class _Gate:
+    stages: Stages
+
+    async def judge(self, question: Encoded, /, *, tenant: str) -> GateVerdict:
+        self.stages.gate_saw.append(question.text)
+        verdict: GateVerdict = said(self.stages, "gate", self.stages.gate_says)
+        return verdict
+
+
+@dataclass
+class _Judge:
+    stages: Stages
+
+    async def judge(
+        self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
+    ) -> FaithfulnessVerdict:
+        if isinstance(self.stages.judge_says, float):
+            await asyncio.sleep(self.stages.judge_says)
+        verdict: FaithfulnessVerdict = said(self.stages, "faithfulness", self.stages.judge_says)
+        return verdict
+
+
+@dataclass
+class _Watch:
+    stages: Stages
+
+    def outcome(self, outcome: Outcome, /, *, ms: float) -> None:
+        self.stages.watched.append(outcome)
+
+    def failure(self, question: Question, exc: Exception, /) -> None:
+        self.stages.failures.append(exc)
+
+
+async def ask(stages: Stages, on_unchecked: OnUnchecked = "escalate", *turns: Turn) -> Reply:
+    asked = Conversation(
+        turns=turns or (Turn("user", "When are you open?"),), tenant="default", request_id="r"
+    )
+    return await stages.pipeline(on_unchecked).answer(asked)
+
+
+@pytest.mark.parametrize(
+    ("stages", "outcome", "reason", "called"),
+    [
+        pytest.param(Stages(), "rag", "supported", ["gate", "cache", "rag", "faithfulness"], id="supported"),
+        pytest.param(Stages(cache_says=HIT), "ground_truth", "verified_vector", ["gate", "cache"], id="verified"),
+        pytest.param(Stages(cache_says=NEAR_MISS), "rag", "supported", ["gate", "cache", "rag", "faithfulness"], id="near miss is a miss"),
+        pytest.param(Stages(cache_says=DEAD_INDEX), "rag", "supported", ["gate", "cache", "rag", "faithfulness"], id="dead index is a miss"),
+        pytest.param(Stages(gate_says=gate("may")), "refused", "may", ["gate"], id="may"),
+        pytest.param(Stages(gate_says=gate("must_not"), cache_says=HIT), "refused", "must_not", ["gate"], id="must not comes before a hit"),
+        pytest.param(Stages(gate_says=gate("must_not", "crime")), "refused", "must_not:crime", ["gate"], id="forbidden topic"),
+        pytest.param(Stages(gate_says=gate("unsure")), "escalated", "gate_unsure", ["gate", "cache", "ticket"], id="unsure never reaches rag"),
+        pytest.param(Stages(gate_says=gate("unsure"), cache_says=HIT), "ground_truth", "verified_vector", ["gate", "cache"], id="a verified answer settles unsure"),
+        pytest.param(Stages(rag_says=NothingRelevant("none")), "escalated", "nothing_relevant", ["gate", "cache", "rag", "ticket"], id="nothing relevant"),
+        pytest.param(Stages(judge_says=checked(passed=False)), "withheld", "unsupported_statement", ["gate", "cache", "rag", "faithfulness", "ticket"], id="unsupported"),
+        pytest.param(Stages(judge_says=Unchecked(reason="no contexts", judge="test")), "escalated", "unchecked", ["gate", "cache", "rag", "faithfulness", "ticket"], id="unchecked"),
+        pytest.param(Stages(judge_says=ClassifierError("dead")), "escalated", "unchecked", ["gate", "cache", "rag", "faithfulness", "ticket"], id="dead judge"),
+        pytest.param(Stages(judge_says=1.0), "escalated", "unchecked", ["gate", "cache", "rag", "ticket"], id="slow judge"),
+        pytest.param(Stages(gate_says=ClassifierError("dead")), "escalated", "classifier_failed", ["gate", "ticket"], id="dead gate"),
+        pytest.param(Stages(encoder_says=EncoderError("dead")), "escalated", "encoder_failed", ["ticket"], id="dead encoder"),
+        pytest.param(Stages(rag_says=UpstreamUnavailable("dead")), "escalated", "upstream_unavailable", ["gate", "cache", "rag", "ticket"], id="dead chatbot"),
+        pytest.param(Stages(cache_says=KeyError("a bug")), "escalated", "internal_error", ["gate", "cache", "ticket"], id="a bug in a stage"),
+        pytest.param(Stages(self_contained=False, cache_says=HIT), "rag", "supported", ["gate", "gate", "rag", "faithfulness"], id="a follow-up is never looked up"),
+    ],
+)  # fmt: skip
+async def test_every_question_ends_in_one_outcome(
+    stages: Stages, outcome: str, reason: str, called: list[str]
+) -> None:
+    reply = await ask(stages)
+    assert (reply.outcomes[0].name, reply.outcomes[0].reason) == (outcome, reason)
+    assert stages.called == called
+    assert list(reply.outcomes) == stages.watched
+
+
+@pytest.mark.parametrize("judge", [Unchecked(reason="x", judge="t"), ClassifierError("x"), 1.0])
+@pytest.mark.parametrize(
+    ("policy", "outcome"), [("escalate", "escalated"), ("withhold", "withheld"), ("deliver", "rag")]
+)
+async def test_unchecked_has_its_own_policy(
+    judge: FaithfulnessVerdict | Exception | float, policy: OnUnchecked, outcome: str
+) -> None:
+    reply = await ask(Stages(judge_says=judge), policy)
+    assert reply.name == outcome
+    assert reply.outcomes[0].reason == "unchecked"
+    if outcome != "rag":
+        assert "Nine to five" not in reply.text
+
+
+async def test_a_ticket_that_cannot_be_stored_is_an_error_to_the_asker() -> None:
+    with pytest.raises(TicketNotStored):
+        await ask(Stages(gate_says=gate("unsure"), ticket_says=TicketNotStored("disk full")))
+
+
+async def test_a_ticket_knows_every_stage_the_question_went_through() -> None:
+    stages = Stages(judge_says=checked(passed=False))
+    await ask(stages)
+    assert [step.stage for step in stages.opened[0]["steps"]] == ["gate", "cache", "rag", "faithfulness"]
+    assert stages.opened[0]["steps"][2].found == DRAFT
+
+
+async def test_a_failed_stage_leaves_the_steps_before_it_and_is_reported() -> None:
+    stages = Stages(rag_says=UpstreamUnavailable("down"))
+    await ask(stages)
+    assert [step.stage for step in stages.opened[0]["steps"]] == ["gate", "cache"]
+    assert [type(exc) for exc in stages.failures] == [UpstreamUnavailable]
+
+
+async def test_a_follow_up_is_judged_alone_and_with_what_it_depends_on() -> None:
+    stages = Stages(self_contained=False, texts=("And for children?",))
+    earlier = (
+        Turn("user", "What does a ticket cost?"),
+        Turn("assistant", "Ten."),
+        Turn("user", "And for children?"),
+    )
+    await ask(stages, "escalate", *earlier)
+    assert stages.gate_saw == ["And for children?", "What does a ticket cost?\nAnd for children?"]
+
+
+async def test_several_questions_are_answered_under_their_numbers_and_named_by_the_worst() -> None:
+    stages = Stages(texts=("When?", "Where?"), rag_says=NothingRelevant("none"))
+    reply = await ask(stages)
+    assert len(stages.opened) == 2
+    assert reply.name == "escalated"
+    assert reply.text.startswith("1. When?\n")
+    assert "\n\n2. Where?\n" in reply.text
+
+
+async def test_small_talk_is_answered_in_words_and_asks_no_stage() -> None:
+    stages = Stages(texts=())
+    reply = await ask(stages)
+    assert (reply.outcomes, stages.called) == ((), [])
+    assert reply.text
