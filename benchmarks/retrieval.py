@@ -1,6 +1,6 @@
 """Which passages are found, and how often the quotation holds the answer, on questions with known answers.
 
-    python benchmarks/retrieval.py FOLDER [--questions 500] [--weights 0,0.1,1]
+    python -m benchmarks.retrieval FOLDER [--questions 500] [--weights 0,0.1,1]
 
 FOLDER holds JSON Lines files with "question", "context", "answers", "answerable" and "title". The contexts of
 a file are its documents. A passage is right if it belongs to the question's context and holds an answer.

@@ -7,6 +7,7 @@ finds both at the next start.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -59,6 +60,7 @@ class Documents:
         self._database = database
         self._index = index
         self._encoder = encoder
+        self._one_at_a_time = asyncio.Lock()
 
     async def ingest(self, roots: Sequence[Path], *, progress: Progress | None = None) -> IngestReport:
         """Make SQL and the index agree with these folders and files.
@@ -80,21 +82,28 @@ class Documents:
 
     async def index_pending(self, *, progress: Progress | None = None) -> int:
         """Index what is not indexed yet and drop points that no passage knows; says how many were indexed."""
+        async with self._one_at_a_time:
+            return await self._catch_up(progress)
+
+    async def _catch_up(self, progress: Progress | None) -> int:
+        # The index first: a point that is in it had its passage in SQL before.
+        indexed = await self._index.ids()
         async with self._database.connect() as connection:
             kept = set((await connection.execute(select(_PASSAGES.id))).scalars())
-        indexed = await self._index.ids()
         for orphan in indexed - kept:
             await self._index.delete(where={"passage": orphan})
-        await self._mark_lost(kept - indexed)
+        if lost := kept - indexed:
+            await self._mark_lost(lost)
         pending = await self._pending()
         return await self._index_documents(pending, progress)
 
     async def reindex(self, *, progress: Progress | None = None) -> int:
         """Make the index anew from SQL, after another model was configured."""
-        await self._index.clear()
-        async with self._database.begin() as connection:
-            await connection.execute(update(schema.documents).values(indexed_version=""))
-        return await self.index_pending(progress=progress)
+        async with self._one_at_a_time:
+            await self._index.clear()
+            async with self._database.begin() as connection:
+                await connection.execute(update(schema.documents).values(indexed_version=""))
+            return await self._catch_up(progress)
 
     async def _record(
         self, found: Sequence[SourceDocument], refused: tuple[RefusedFile, ...]

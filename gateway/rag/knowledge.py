@@ -47,6 +47,10 @@ class KnowledgeRag:
             return NothingRelevant("the passages that were found do not hold an answer", _contexts(passages))
         return Draft(text=text, contexts=_contexts(passages), model=self._writer.name)
 
+    async def close(self) -> None:
+        """Close the writer's connections, if it has any."""
+        await self._writer.close()
+
     async def _found(self, question: Question, encoded: Encoded) -> list[RetrievedPassage]:
         try:
             return await self._search.find(encoded, language=question.language, limit=RETRIEVED)

@@ -1,9 +1,10 @@
 """Finding passages: by meaning and by words, the two rankings fused.
 
-Reciprocal rank fusion needs no scores on one scale. The dense ranking has a vote only in a language that the
-encoder was trained on. MiniLM reads Japanese as a soup of characters: an equal vote takes the right passage
-from the first place for 68 of 100 questions on JaQuAD, and even a twentieth of one for 12
-(benchmarks/retrieval.py). There it only adds, at the end, what no word was found for.
+Reciprocal rank fusion needs no scores on one scale. The dense ranking votes only in a language that the
+encoder was trained on, where it finds what is asked in other words: on the English helpdesk of `examples/`
+the right document comes first for 84 % by words, 91 % by both. MiniLM reads Japanese as a soup of characters:
+on JaQuAD the right passage comes first for 90 % by words, 68 % with a tenth of a vote for the dense ranking,
+23 % with a whole one (benchmarks/retrieval.py). There it only adds, at the end, what no word was found for.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -64,24 +65,25 @@ def read_documents(roots: Sequence[Path]) -> Iterator[SourceDocument | RefusedFi
             raise ConfigurationError(
                 f"documents: there is no file or folder {str(root)!r}", param="documents"
             )
-    office, seen = _Office(), set[str]()
-    for root in roots:
-        for file, path in _files(root, prefix=root.name if len(roots) > 1 else ""):
-            if path in seen:
-                yield RefusedFile(path, "another folder has a file of the same path")
-                continue
-            seen.add(path)
-            yield from _documents(file, path, office)
+    office, above = _Office(), _common_folder(roots)
+    files = dict.fromkeys(file for root in roots for file in _files(root.absolute()))
+    for file in files:  # a file inside two of the folders is one document
+        yield from _documents(file, file.relative_to(above).as_posix(), office)
 
 
-def _files(root: Path, *, prefix: str) -> Iterator[tuple[Path, str]]:
+def _common_folder(roots: Sequence[Path]) -> Path:
+    """What paths are relative to: the folder, or the one that holds all folders and files."""
+    folders = [str(root.absolute() if root.is_dir() else root.absolute().parent) for root in roots]
+    return Path(os.path.commonpath(folders)) if folders else Path()
+
+
+def _files(root: Path) -> Iterator[Path]:
     if root.is_file():
-        yield root, root.name
+        yield root
         return
     for file in sorted(root.rglob("*")):
-        inside = file.relative_to(root)
-        if file.is_file() and not any(part.startswith(".") for part in inside.parts):
-            yield file, (Path(prefix) / inside).as_posix()
+        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(root).parts):
+            yield file
 
 
 def _documents(file: Path, path: str, office: _Office) -> Iterator[SourceDocument | RefusedFile]:

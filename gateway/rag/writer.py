@@ -32,6 +32,8 @@ class Writer(Protocol):
         self, question: Question, asked: str, passages: Sequence[RetrievedPassage], /
     ) -> str | None: ...
 
+    async def close(self) -> None: ...
+
 
 # How a sentence earns its place. Given the right document, the quotation held the answer for 89 % of 300
 # questions of SQuAD 2, 89 % of JaQuAD and 84 % of CMRC 2018, in 1.1 to 1.2 sentences
@@ -101,6 +103,9 @@ class ExtractiveWriter:
     ) -> str | None:
         """The quotation, or None where no sentence holds anything of the question."""
         return quotation(asked, passages)
+
+    async def close(self) -> None:
+        """Nothing to close."""
 
 
 def quotation(asked: str, passages: Sequence[RetrievedPassage]) -> str | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from sqlalchemy import delete, select, update
 
 from encoders import Encoder, EncoderError, EncoderIdentity, Vector
 from gateway.errors import ConfigurationError
-from gateway.rag.documents import Documents
+from gateway.rag.documents import Documents, IngestReport
 from storage import schema
 from storage.sql import Database
 from storage.vectors import VectorIndex
@@ -191,3 +192,11 @@ async def test_reindex_makes_the_index_anew(
     assert await documents.reindex() == len(await passages(database))
     [found, *_] = await index.matching("Eleven books", where={}, limit=1)
     assert found.text == "Library › Loans\nEleven books."
+
+
+async def test_many_runs_at_once_agree(
+    documents: Documents, database: Database, index: VectorIndex, folder: Path
+) -> None:
+    runs = await asyncio.gather(documents.ingest([folder]), *(documents.index_pending() for _ in range(5)))
+    assert isinstance(runs[0], IngestReport)
+    assert await agree(database, index)

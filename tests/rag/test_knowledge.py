@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from classifiers import ClassifierError
+from classifiers.gate.passages import PassageScope
 from classifiers.retrieval import PassageEvidence, RelevanceVerdict
 from encoders import Encoded, encode_one
 from encoders.testing import HashingEncoder
@@ -14,7 +15,6 @@ from gateway.errors import UpstreamUnavailable
 from gateway.rag.documents import Documents
 from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.passages import PassageSearch, fused
-from gateway.rag.scope import PassageScope
 from gateway.rag.writer import ExtractiveWriter
 from storage.edge import EdgeIndex
 from storage.sql import Database
@@ -153,17 +153,12 @@ async def test_a_point_without_a_passage_is_not_shown(
 async def test_passages_tell_the_gate_that_a_question_is_ours(
     search: PassageSearch, index: EdgeIndex, encoder: HashingEncoder
 ) -> None:
-    near = await PassageScope(index).near(await encode_one(encoder, "図書館の休館日は？"), tenant="default")
+    near = await PassageScope(index, source_key="path").near(
+        await encode_one(encoder, "図書館の休館日は？"), tenant="default"
+    )
     by_words = max(near, key=lambda neighbour: neighbour.lexical)
     assert (by_words.kind, by_words.label, by_words.source) == ("passage", "must", "図書館.md")
     assert by_words.lexical > 0.5
-
-
-async def test_a_dead_index_is_no_proof_of_anything(index: EdgeIndex, encoder: HashingEncoder) -> None:
-    encoded = await encode_one(encoder, "books")
-    await index.close()
-    with pytest.raises(ClassifierError):
-        await PassageScope(index).near(encoded, tenant="default")
 
 
 def found(*ids: str) -> list[Found]:

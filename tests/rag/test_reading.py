@@ -94,12 +94,12 @@ def test_bad_rows_are_named_by_line_and_the_other_rows_are_read(tmp_path: Path) 
     }
 
 
-def test_several_folders_keep_their_names_in_the_path(tmp_path: Path) -> None:
-    for folder in ("rules", "manuals"):
-        (tmp_path / folder).mkdir()
+def test_the_paths_of_several_folders_start_where_the_folders_part(tmp_path: Path) -> None:
+    for folder in ("en/documents", "ja/documents"):
+        (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "a.md").write_text(f"# A of {folder}\n\nText.")
-    documents, refused = read(tmp_path / "rules", tmp_path / "manuals")
-    assert (list(documents), refused) == (["rules/a.md", "manuals/a.md"], {})
+    documents, refused = read(tmp_path / "en" / "documents", tmp_path / "ja" / "documents")
+    assert (list(documents), refused) == (["en/documents/a.md", "ja/documents/a.md"], {})
 
 
 def test_a_single_file_may_be_named(tmp_path: Path) -> None:
@@ -107,13 +107,10 @@ def test_a_single_file_may_be_named(tmp_path: Path) -> None:
     assert list(read(tmp_path / "a.md")[0]) == ["a.md"]
 
 
-def test_the_same_path_twice_is_refused(tmp_path: Path) -> None:
-    for folder in ("x", "y"):
-        (tmp_path / folder / "docs").mkdir(parents=True)
-        (tmp_path / folder / "docs" / "a.md").write_text("# A\n\nText.")
-    documents, refused = read(tmp_path / "x" / "docs", tmp_path / "y" / "docs")
-    assert list(documents) == ["docs/a.md"]
-    assert refused == {"docs/a.md": "another folder has a file of the same path"}
+def test_a_file_that_is_named_twice_is_one_document(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nText.")
+    documents, refused = read(tmp_path, tmp_path / "a.md", tmp_path)
+    assert (list(documents), refused) == (["a.md"], {})
 
 
 def test_an_empty_folder_is_read_as_nothing(tmp_path: Path) -> None:
