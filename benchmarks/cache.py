@@ -28,7 +28,7 @@ from cache.content import Content
 from cache.indexing import disagreement, index_pending
 from cache.matching import Hit, Match, NearMiss
 from cache.shelf import Shelf
-from cache.store import EntryStore, Incoming
+from cache.store import EntryStore, Incoming, Put
 from cache.transfer import read_faq
 from encoders import Encoded, Encoder
 from encoders.onnx import OnnxEncoder
@@ -51,7 +51,9 @@ class Bench:
 
     async def fill(self, tenant: str, entries: Sequence[Incoming]) -> None:
         for start in range(0, len(entries), BATCH):
-            await self.store.put(tenant, entries[start : start + BATCH], by="benchmark")
+            for result in await self.store.put(tenant, entries[start : start + BATCH], by="benchmark"):
+                if not isinstance(result, Put):
+                    raise result
 
     async def encoded(self, texts: Sequence[str]) -> list[Encoded]:
         found: list[Encoded] = []
@@ -216,11 +218,9 @@ async def importing(entries: int = 3_000, phrasings: int = 3) -> None:
         stored = time.perf_counter()
         await index_pending(stage.store, stage.index, stage.encoder)
         ended = time.perf_counter()
-    print(
-        f"\nimport of {entries} entries with {phrasings} phrasings: SQL {entries / (stored - started):.0f}/s,",
-        end=" ",
-    )
-    print(f"index {entries / (ended - stored):.0f}/s, together {entries / (ended - started):.0f}/s")
+    print(f"\nimport of {entries} entries with {phrasings} phrasings a second:", end=" ")
+    print(f"SQL {entries / (stored - started):.0f}, index {entries / (ended - stored):.0f}", end=", ")
+    print(f"together {entries / (ended - started):.0f}")
 
 
 async def main() -> None:

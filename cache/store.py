@@ -39,6 +39,8 @@ TRANSITIONS: dict[EntryState, dict[EntryState, str]] = {
 """Which state may follow which, and what the history calls the step."""
 
 LARGEST_PAGE = 500
+LONGEST_ID = 36
+LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +300,7 @@ class EntryStore:
         entry_id = None
         if one.id is not None:
             entry_id = await queries.own_id(
-                connection, tenant, _checked_id(one.id), _second_id(tenant, one.id)
+                connection, tenant, _checked_id(tenant, one.id), _second_id(tenant, one.id)
             )
             found = await queries.read_if_own(connection, tenant, entry_id)
             if found is not None:
@@ -348,10 +350,12 @@ class EntryStore:
         await connection.execute(insert(entry_history), row)
 
 
-def _checked_id(entry_id: str) -> str:
-    if not 0 < len(entry_id) <= 36 or not entry_id.isprintable() or " " in entry_id:
-        raise InvalidEntry("id", f"expected 1 to 36 characters without spaces, found “{entry_id[:50]}”")
-    return entry_id
+def _checked_id(tenant: str, entry_id: str) -> str:
+    """The id as given; a name that is too long for an id gets one that is always the same."""
+    if not 0 < len(entry_id) <= LONGEST_NAME or not entry_id.isprintable() or " " in entry_id:
+        expected = f"expected 1 to {LONGEST_NAME} characters without spaces"
+        raise InvalidEntry("id", f"{expected}, found “{entry_id[:50]}”")
+    return entry_id if len(entry_id) <= LONGEST_ID else _second_id(tenant, entry_id)
 
 
 def _second_id(tenant: str, entry_id: str) -> str:

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 import yaml
-from encoders.onnx import OnnxEncoder
 from sklearn.linear_model import LogisticRegression
 
 from cache.arrays import ShelfArrays, without_entries
 from cache.evidence import EVIDENCE, Numbers, Weights, agreement
 from cache.text import pieces
 from encoders import Encoder
+from encoders.onnx import OnnxEncoder
 
 TARGETS = (0.003, 0.01, 0.02, 0.03)  # wrong answers per request
 DEFAULT_TARGET = 0.005  # the default cut keeps this on every set

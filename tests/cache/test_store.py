@@ -203,6 +203,14 @@ async def test_a_list_is_filtered_searched_and_paged(store: EntryStore) -> None:
         assert (await store.list("shop", filters)).total == total, filters
 
 
+async def test_a_long_name_from_elsewhere_stands_for_the_same_entry_again(store: EntryStore) -> None:
+    named = Incoming(content=content(), id="a-name-that-is-longer-than-any-id-may-be")
+    (first,) = await store.put("shop", [named], by="ann")
+    (again,) = await store.put("shop", [named], by="ann")
+    assert isinstance(first, Put)
+    assert again == Put(first.entry, "unchanged")
+
+
 async def test_many_are_put_in_one_go_and_the_bad_ones_are_told(store: EntryStore) -> None:
     results = await store.put(
         "shop",

@@ -53,34 +53,29 @@ async def test_what_was_exported_is_imported_as_the_same_entries(
     assert not list(tmp_path.glob(".*partial*"))  # noqa: ASYNC240 - a test waits for nobody
 
 
-@pytest.mark.parametrize(
-    ("row", "field", "expected"),
-    [
-        ({"answer": ""}, "answer", "expected a text, found nothing"),
-        ({"question": " "}, "question", "expected a text, found nothing"),
-        ({"language": ""}, "language", "expected an ISO 639-1 code such as en or ja, found “”"),
-        ({"kind": "rumour"}, "kind", "expected ground_truth or confirmed_answer, found “rumour”"),
-        ({"state": "on"}, "state", "expected one of draft, active, paused, stale, retired, found “on”"),
-        ({"valid_until": "soon"}, "valid_until", "expected a day such as 2026-04-01, found “soon”"),
-        ({"id": "x" * 40}, "id", "expected 1 to 36 characters without spaces"),
-        ({"question": 5}, "question", "expected a text, found 5"),
-        ({"phrasings": "one"}, "phrasings", 'expected a list of texts, found "one"'),
-        ({"sources": [{"url": "x"}]}, "sources", "expected objects with document and version"),
-        ({"sources": 3}, "sources", "expected a list of documents, found 3"),
-    ],
-)
-async def test_a_bad_row_is_refused_by_line_and_the_rest_is_kept(
-    store: EntryStore, tmp_path: Path, row: dict[str, object], field: str, expected: str
-) -> None:
+BAD_ROWS: list[tuple[dict[str, object], str, str]] = [
+    ({"answer": ""}, "answer", "expected a text, found nothing"),
+    ({"question": " "}, "question", "expected a text, found nothing"),
+    ({"language": ""}, "language", "expected an ISO 639-1 code such as en or ja, found “”"),
+    ({"kind": "rumour"}, "kind", "expected ground_truth or confirmed_answer, found “rumour”"),
+    ({"state": "on"}, "state", "expected one of draft, active, paused, stale, retired, found “on”"),
+    ({"valid_until": "soon"}, "valid_until", "expected a day such as 2026-04-01, found “soon”"),
+    ({"id": "x y"}, "id", "expected 1 to 200 characters without spaces"),
+    ({"question": 5}, "question", "expected a text, found 5"),
+    ({"phrasings": "one"}, "phrasings", 'expected a list of texts, found "one"'),
+    ({"sources": [{"url": "x"}]}, "sources", "expected objects with document and version"),
+    ({"sources": 3}, "sources", "expected a list of documents, found 3"),
+]
+
+
+async def test_a_bad_row_is_refused_by_line_and_the_rest_is_kept(store: EntryStore, tmp_path: Path) -> None:
     good = {"question": "Good?", "answer": "Yes.", "language": "en"}
-    rows = [
-        good,
-        {"question": "Bad?", "answer": "No.", "language": "en"} | row,
-        good | {"question": "Also good?"},
-    ]
-    refused = await imported(store, tmp_path / "e.jsonl", "\n".join(map(json.dumps, rows)))
-    assert [(one.line, one.field) for one in refused] == [(2, field)]
-    assert expected in refused[0].expected
+    bad = [{"question": "Bad?", "answer": "No.", "language": "en"} | row for row, _, _ in BAD_ROWS]
+    lines = [good, *bad, good | {"question": "Also good?"}]
+    refused = await imported(store, tmp_path / "e.jsonl", "\n".join(map(json.dumps, lines)))
+    for line, (refusal, (_, field, expected)) in enumerate(zip(refused, BAD_ROWS, strict=True), start=2):
+        assert (refusal.line, refusal.field) == (line, field)
+        assert expected in refusal.expected
     assert (await store.list("shop")).total == 2
 
 
