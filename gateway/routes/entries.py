@@ -121,7 +121,9 @@ async def create(body: EntryBody, caller: ReviewerDep, services: ServicesDep) ->
         }
     )
     with refusals_named():
-        entry = await services.stores.entries.create(caller.tenant, content, by=caller.label, state=body.state)
+        entry = await services.stores.entries.create(
+            caller.tenant, content, by=caller.label, state=body.state
+        )
     return {"entry": rendered(entry), "indexed": await index_now(services)}
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from gateway.access import ClientDep
 from gateway.review.feedback import Verdict, keep_feedback
+from gateway.review.steps import storable
 from gateway.routes.services import ServicesDep
 
 __all__ = ["router"]
@@ -21,7 +22,7 @@ class FeedbackBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    request_id: Annotated[str, Field(min_length=1, max_length=64)]
+    request_id: Annotated[str, Field(min_length=1, max_length=64), AfterValidator(storable)]
     verdict: Verdict
     comment: Annotated[str, Field(max_length=2_000)] = ""
 

@@ -107,7 +107,7 @@ async def answer(
     with refusals_named():
         answered, entry = await answer_and_publish(
             services.tickets,
-            services.entries,
+            services.stores.entries,
             ticket_id,
             tenant=caller.tenant,
             by=caller.label,
