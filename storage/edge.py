@@ -40,10 +40,13 @@ log = structlog.get_logger(__name__)
 class EdgeIndex:
     """A `VectorIndex` of one process."""
 
-    def __init__(self, folder: IndexFolder, shard: Shard, identity: EncoderIdentity) -> None:
+    def __init__(
+        self, folder: IndexFolder, shard: Shard, identity: EncoderIdentity, *, optimise_after: int
+    ) -> None:
         self._folder = folder
         self._shard = shard
         self._identity = identity
+        self._optimise_after = optimise_after
         self._writing = anyio.Lock()
         self._one_optimiser = anyio.Lock()
         self._optimiser: asyncio.subprocess.Process | None = None
@@ -51,8 +54,17 @@ class EdgeIndex:
         self._leaving = False
 
     @classmethod
-    async def open(cls, path: Path, *, identity: EncoderIdentity, anew: bool = False) -> EdgeIndex:
+    async def open(
+        cls,
+        path: Path,
+        *,
+        identity: EncoderIdentity,
+        anew: bool = False,
+        optimise_after: int = OPTIMISE_BYTES,
+    ) -> EdgeIndex:
         """The index in the folder, made if there is none. With `anew`, whatever was there is thrown away.
+
+        The search graph is built in the background after every `optimise_after` bytes of new vectors.
 
         Raises:
             IndexMismatch: if other vectors are in it than this encoder makes.
@@ -65,7 +77,7 @@ class EdgeIndex:
         except BaseException:
             folder.leave()
             raise
-        index = cls(folder, shard, identity)
+        index = cls(folder, shard, identity, optimise_after=optimise_after)
         index._optimise_if_due()
         return index
 
@@ -140,7 +152,7 @@ class EdgeIndex:
             self._folder.leave()
 
     def _optimise_if_due(self) -> None:
-        due = self._shard.unoptimised * self._identity.dimensions * 4 >= OPTIMISE_BYTES
+        due = self._shard.unoptimised * self._identity.dimensions * 4 >= self._optimise_after
         if due and (self._background is None or self._background.done()):
             self._background = asyncio.create_task(self._optimise_quietly())
 

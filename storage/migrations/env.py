@@ -1,4 +1,4 @@
-"""For developers: `alembic revision --autogenerate`. The gateway itself calls `migrations.upgrade`."""
+"""For developers, who write revisions with Alembic's command: see alembic.ini."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from storage.schema import metadata
 
 __all__: list[str] = []
 
-url = context.config.get_main_option("sqlalchemy.url") or context.get_x_argument(as_dictionary=True)["url"]
-engine = create_engine(url)
+engine = create_engine(context.get_x_argument(as_dictionary=True)["url"])
 with engine.connect() as connection:
     context.configure(connection=connection, target_metadata=metadata, compare_type=True)
     with context.begin_transaction():

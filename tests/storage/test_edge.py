@@ -220,10 +220,9 @@ async def test_the_search_graph_is_built_beside_reads_and_writes(
 
 
 async def test_a_large_import_is_optimised_without_being_asked(
-    folder: Path, identity: EncoderIdentity, monkeypatch: pytest.MonkeyPatch
+    folder: Path, identity: EncoderIdentity
 ) -> None:
-    monkeypatch.setattr("storage.edge.OPTIMISE_BYTES", 1_000 * 4 * 4)
-    index = await EdgeIndex.open(folder, identity=identity)
+    index = await EdgeIndex.open(folder, identity=identity, optimise_after=1_000 * 4 * 4)
     await index.upsert([point(number) for number in range(1_200)])
     for _ in range(600):
         if shards(folder) == ["shard-2"]:
@@ -235,10 +234,9 @@ async def test_a_large_import_is_optimised_without_being_asked(
 
 
 async def test_closing_and_clearing_do_not_wait_for_the_search_graph(
-    folder: Path, identity: EncoderIdentity, monkeypatch: pytest.MonkeyPatch
+    folder: Path, identity: EncoderIdentity
 ) -> None:
-    monkeypatch.setattr("storage.edge.OPTIMISE_BYTES", 1_000 * 4 * 4)
-    index = await EdgeIndex.open(folder, identity=identity)
+    index = await EdgeIndex.open(folder, identity=identity, optimise_after=1_000 * 4 * 4)
     await index.upsert([point(number) for number in range(5_000)])
     await index.clear()
     assert await index.ids() == set()
