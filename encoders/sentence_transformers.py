@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SentenceTransformersEncoder"]
 
+LONGEST_TEXT: Final = 65_536  # characters; no model reads as much, and tokenizing 1 MB takes seconds
 BATCH_CHARACTERS: Final = 4_096  # bounds how long a question waits for the batch before it
 
 
@@ -37,10 +38,7 @@ class SentenceTransformersEncoder:
         """
         if not model:
             raise EncoderError("encoder.model: expected the name or folder of a sentence-transformers model")
-        try:
-            loaded = _loaded(model, device)
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
-            raise EncoderError(f"sentence-transformers can't load {model!r}: {error}") from error
+        loaded = _loaded(model, device)
         # One inference reports a width that the model card does not, and warms the model up.
         dimensions = _vectors(loaded, [""]).shape[1]
         name = Path(model).name if Path(model).is_dir() else model  # a folder that moves stays the same model
@@ -69,6 +67,7 @@ class SentenceTransformersEncoder:
 
 def _loaded(model: str, device: str) -> SentenceTransformer:
     try:
+        from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
     except ImportError as error:
@@ -79,13 +78,15 @@ def _loaded(model: str, device: str) -> SentenceTransformer:
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         return SentenceTransformer(model, device=device)
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise EncoderError(f"sentence-transformers can't load {model!r}: {error}") from error
     finally:
         if shown:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _vectors(model: SentenceTransformer, texts: Sequence[str]) -> Vector:
-    readable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+    readable = [text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8") for text in texts]
     vectors: Vector = model.encode(readable, normalize_embeddings=True, show_progress_bar=False)
     return vectors.astype(np.float32, copy=False)
 
