@@ -10,7 +10,7 @@ so the bound assumes traffic that is no worse than that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from anyio import to_thread
@@ -20,9 +20,9 @@ from scipy.stats import beta
 from cache.arrays import Owners, ShelfArrays, without_entries
 from cache.entries import Entry
 from cache.evidence import Numbers, Weighing
-from encoders import Encoder
+from encoders import Encoder, Vector
 
-__all__ = ["CONFIDENCE", "Cut", "Probes", "cut_for", "probe", "shelf_cut", "upper_bound"]
+__all__ = ["CONFIDENCE", "Cut", "Labelled", "Probes", "ask", "cut_for", "probe", "shelf_cut", "upper_bound"]
 
 CONFIDENCE = 0.95
 _CHUNK = 256  # probes at a time: 10,000 phrasings stay below 200 MB
@@ -70,6 +70,14 @@ def cut_for(probes: Probes, *, target_error: float, default: float) -> Cut:
     return _cut(probes, score, target_error, bound=bound, why=why)
 
 
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A question that somebody asked, and the entry that answers it; None if none does."""
+
+    text: str
+    entry: str | None
+
+
 async def shelf_cut(
     entries: Sequence[Entry],
     encoder: Encoder,
@@ -77,16 +85,29 @@ async def shelf_cut(
     weighing: Weighing,
     target_error: float,
     default: float,
+    labelled: Sequence[Labelled] = (),
 ) -> Cut:
-    """The cut for the active entries of one shelf."""
+    """The cut for the active entries of one shelf.
+
+    Labelled questions are the traffic itself and stand in the place of the probes, as soon as
+    there are enough of them to show the target.
+    """
     texts = [text for entry in entries for text in entry.phrasings]
     owners = np.repeat(np.arange(len(entries)), [len(entry.phrasings) for entry in entries])
     if not texts:
         nothing = Probes(np.empty(0), np.empty(0, bool), np.empty(0, bool))
         return cut_for(nothing, target_error=target_error, default=default)
     vectors = await encoder.encode(texts)
-    probes = await to_thread.run_sync(lambda: probe(ShelfArrays.of(vectors, texts, owners), weighing))
-    return cut_for(probes, target_error=target_error, default=default)
+    shelf = await to_thread.run_sync(lambda: ShelfArrays.of(vectors, texts, owners))
+    if _wrong_allowed(len(labelled), target_error) < 0:
+        probes = await to_thread.run_sync(lambda: probe(shelf, weighing))
+        return cut_for(probes, target_error=target_error, default=default)
+    asked = await encoder.encode([one.text for one in labelled])
+    gold = _gold(entries, labelled)
+    texts = [one.text for one in labelled]
+    probes = await to_thread.run_sync(lambda: ask(shelf, asked, texts, gold, weighing))
+    cut = cut_for(probes, target_error=target_error, default=default)
+    return replace(cut, why=f"labelled questions: {cut.why}")
 
 
 def probe(shelf: ShelfArrays, weighing: Weighing) -> Probes:
@@ -105,6 +126,23 @@ def probe(shelf: ShelfArrays, weighing: Weighing) -> Probes:
         right += [(found.argmax(axis=1) == own)[findable], np.zeros(len(rows), bool)]
         answerable += [np.ones(int(findable.sum()), bool), np.zeros(len(rows), bool)]
     return Probes(np.concatenate(scores), np.concatenate(right), np.concatenate(answerable))
+
+
+def ask(
+    shelf: ShelfArrays, vectors: Vector, texts: Sequence[str], gold: Owners, weighing: Weighing
+) -> Probes:
+    """What the shelf would have served for questions whose entry is known (-1: none)."""
+    scores, right = [], []
+    for rows in _chunks(len(texts)):
+        found = weighing.probability(shelf.evidence(vectors[rows], [texts[row] for row in rows]))
+        scores.append(found.max(axis=1))
+        right.append(found.argmax(axis=1) == gold[rows])
+    return Probes(np.concatenate(scores), np.concatenate(right), gold >= 0)
+
+
+def _gold(entries: Sequence[Entry], labelled: Sequence[Labelled]) -> Owners:
+    number = {entry.id: at for at, entry in enumerate(entries)}
+    return np.array([number.get(one.entry or "", -1) for one in labelled], np.intp)
 
 
 def _wrong_allowed(n: int, target_error: float) -> int:

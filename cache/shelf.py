@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from cache.calibration import Cut, shelf_cut
+from cache.calibration import Cut, Labelled, shelf_cut
 from cache.cuts import Cuts
 from cache.evidence import Weighing, Weights
 from cache.guards import Guard, default_guards
@@ -14,7 +14,7 @@ from cache.store import EntryStore
 from encoders import Encoded, Encoder
 from storage.vectors import Found, IndexUnavailable, VectorIndex
 
-__all__ = ["TARGET_ERROR", "Shelf"]
+__all__ = ["TARGET_ERROR", "Labelled", "Shelf"]
 
 TARGET_ERROR = 0.01  # wrong answers per request, where the operator states nothing
 PHRASINGS = 48  # nearest phrasings asked for: with ten phrasings an entry, at least the five nearest entries
@@ -85,14 +85,15 @@ class Shelf:
             why="default cut: this shelf was not calibrated for this target and model",
         )
 
-    async def calibrate(self, tenant: str, language: str) -> Cut:
-        """Find the cut of a shelf from its entries and keep it."""
+    async def calibrate(self, tenant: str, language: str, labelled: Sequence[Labelled] = ()) -> Cut:
+        """Find the cut of a shelf from its entries, or from enough labelled questions, and keep it."""
         cut = await shelf_cut(
             await self._store.served(tenant, language),
             self._encoder,
             weighing=self._weighing(language),
             target_error=self._target_error,
             default=self._default_cut(language),
+            labelled=labelled,
         )
         await self._cuts.keep(tenant, language, cut)
         return cut

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cache.arrays import ShelfArrays
-from cache.calibration import Probes, cut_for, probe, shelf_cut, upper_bound
+from cache.calibration import Labelled, Probes, cut_for, probe, shelf_cut, upper_bound
 from cache.entries import Entry
 from cache.evidence import EVIDENCE, Weights
 from cache.matching import Similar, candidates
@@ -108,6 +108,21 @@ def test_too_few_probes_give_the_default_and_say_how_many_are_needed() -> None:
 async def test_an_empty_shelf_gets_the_default_cut() -> None:
     cut = await shelf_cut([], WordEncoder(), weighing=WEIGHING, target_error=0.01, default=0.97)
     assert (cut.score, cut.probes) == (0.97, 0)
+
+
+async def test_enough_labelled_questions_stand_in_the_place_of_the_probes() -> None:
+    entries = [entry(name, phrasings) for name, phrasings in TEXTS.items()]
+    asked = [Labelled(f"{text} {n}", one.id) for one in entries for text in one.phrasings for n in range(40)]
+    asked += [Labelled(f"which wine goes with dish {n}", None) for n in range(40)]
+    cut = await shelf_cut(
+        entries, WordEncoder(), weighing=WEIGHING, target_error=0.01, default=0.97, labelled=asked
+    )
+    assert (cut.probes, cut.why.split(":")[0]) == (400, "labelled questions")
+    assert cut.served > 0.5
+    few = await shelf_cut(
+        entries, WordEncoder(), weighing=WEIGHING, target_error=0.01, default=0.97, labelled=asked[:20]
+    )
+    assert (few.score, few.probes) == (0.97, 18)
 
 
 async def test_a_single_phrasing_is_only_probed_without_its_entry() -> None:
