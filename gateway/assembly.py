@@ -153,7 +153,7 @@ def _understanding(settings: UnderstandingSettings) -> Understanding:
 
 
 def _keys(auth: AuthSettings, database: Database) -> Keys:
-    bootstrap = [BootstrapKey(key.key.get_secret_value(), key.tenant, key.role) for key in auth.keys]
+    bootstrap = [BootstrapKey(key.key.get_secret_value(), key.tenant, key.role, key.label) for key in auth.keys]
     return Keys(database, bootstrap=bootstrap, required=auth.required)
 
 

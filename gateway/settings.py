@@ -197,6 +197,7 @@ class KeySettings(Section):
     key: SecretStr = Field(min_length=16)
     role: Literal["client", "reviewer", "admin"]
     tenant: Name = "default"
+    label: str = ""  # who holds it; shown in the histories of tickets and entries
 
 
 class AuthSettings(Section):
