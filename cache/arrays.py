@@ -14,7 +14,7 @@ from cache.evidence import EVIDENCE, Numbers
 from cache.text import character_grams, normalise
 from encoders import Vector
 
-__all__ = ["Owners", "ShelfArrays", "without_entries"]
+__all__ = ["Owners", "ShelfArrays", "with_leads", "without_entries"]
 
 Owners = NDArray[np.intp]
 _BEST, _SECOND, _MARGIN, _CHARACTERS, _CHARACTERS_MARGIN = range(len(EVIDENCE))

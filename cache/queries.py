@@ -19,7 +19,6 @@ from storage.schema import entries, entry_phrasings
 from storage.sql import Database
 
 __all__ = [
-    "NO_FILTERS",
     "Changing",
     "Filters",
     "changing",

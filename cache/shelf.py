@@ -14,7 +14,7 @@ from cache.store import EntryStore
 from encoders import Encoded, Encoder
 from storage.vectors import Found, IndexUnavailable, VectorIndex
 
-__all__ = ["TARGET_ERROR", "Labelled", "Shelf"]
+__all__ = ["Labelled", "Shelf"]
 
 TARGET_ERROR = 0.01  # wrong answers per request, where the operator states nothing
 PHRASINGS = 48  # nearest phrasings asked for: with ten phrasings an entry, at least the five nearest entries

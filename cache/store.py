@@ -27,7 +27,7 @@ from cache.text import exact_key, normalise
 from storage.schema import entries, entry_history, entry_phrasings
 from storage.sql import Database
 
-__all__ = ["TRANSITIONS", "Change", "EntryStore", "Incoming", "Page", "Phrased", "Put"]
+__all__ = ["Change", "EntryStore", "Incoming", "Page", "Phrased", "Put"]
 
 TRANSITIONS: dict[EntryState, dict[EntryState, str]] = {
     "draft": {"active": "activated", "retired": "retired"},
