@@ -22,9 +22,10 @@ from typing import Any
 from classifiers.faithfulness.segmentation import sentences
 from encoders import Encoded
 from encoders.onnx import OnnxEncoder
+from gateway.domain import Conversation, Question, Turn
 from gateway.rag.documents import Documents
 from gateway.rag.passages import LOOKED_AT, PassageSearch, fused
-from gateway.rag.writer import quotation
+from gateway.rag.writer import ExtractiveWriter
 from storage.edge import EdgeIndex
 from storage.sql import Database
 from storage.vectors import Found
@@ -99,7 +100,9 @@ async def measure(file: Path, encoder: OnnxEncoder, questions: int, weights: Seq
         for weight in weights:
             pairs = zip(posed, near, matching, strict=True)
             show(f"hybrid, dense × {weight}", [(q, together(n, m, weight)) for q, n, m in pairs])
-        await end_to_end(PassageSearch(database, index, encoder.identity), posed, language)
+        await end_to_end(
+            PassageSearch(database, index, encoder.identity), ExtractiveWriter(encoder), posed, language
+        )
         await index.close()
         await database.close()
 
@@ -109,12 +112,14 @@ def show(name: str, rankings: Sequence[tuple[Asked, Sequence[Found]]]) -> None:
     print(f"  {name:22} recall@1 {recall(rankings, 1):.3f}   @5 {recall(rankings, 5):.3f}")
 
 
-async def end_to_end(search: PassageSearch, posed: Sequence[Asked], language: str) -> None:
+async def end_to_end(
+    search: PassageSearch, writer: ExtractiveWriter, posed: Sequence[Asked], language: str
+) -> None:
     """The way that serves: search, then quote."""
     held, length, started = 0, 0, perf_counter()
     for question in posed:
         found = await search.find(question.encoded, language=language, limit=4)
-        text = quotation(question.encoded.text, found) or ""
+        text = await writer.write(_question(question.encoded.text, language), question.encoded, found) or ""
         held += any(answer in text for answer in question.answers)
         length += len(sentences(text))
     ms = (perf_counter() - started) / len(posed) * 1e3
@@ -122,6 +127,11 @@ async def end_to_end(search: PassageSearch, posed: Sequence[Asked], language: st
         f"  found and quoted       answer in it {held / len(posed):.3f}   "
         f"{length / len(posed):.1f} sentences   {ms:.1f} ms"
     )
+
+
+def _question(text: str, language: str) -> Question:
+    conversation = Conversation(turns=(Turn("user", text),), tenant="default", request_id="benchmark")
+    return Question(text=text, language=language, conversation=conversation)
 
 
 async def main() -> None:

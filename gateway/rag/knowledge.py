@@ -42,7 +42,7 @@ class KnowledgeRag:
         if verdict.label == "incorrect":
             return NothingRelevant(verdict.reason, _contexts(found[:WRITTEN_FROM]))
         passages = _worth_reading(found, verdict)
-        text = await self._writer.write(question, encoded.text, passages)
+        text = await self._writer.write(question, encoded, passages)
         if text is None:
             return NothingRelevant("the passages that were found do not hold an answer", _contexts(passages))
         return Draft(text=text, contexts=_contexts(passages), model=self._writer.name)

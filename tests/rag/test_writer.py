@@ -1,15 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
+import numpy as np
 import pytest
 
+from encoders import Encoded, EncoderError, EncoderIdentity, Vector
 from gateway.errors import UpstreamUnavailable
 from gateway.rag.completions import ChatModel
 from gateway.rag.passages import RetrievedPassage
 from gateway.rag.writer import NO_ANSWER, ExtractiveWriter, LlmWriter, quotation
 from tests.chatbot import Chatbot, Fails
-from tests.rag.asking import question
+from tests.rag.asking import encoded, question
 
 
 def passage(text: str, heading: str = "Handbook", number: int = 1) -> RetrievedPassage:
@@ -63,7 +65,7 @@ QUOTED: dict[str, tuple[str, list[str], str]] = {
     ),
     "Chinese": (
         "图书馆最多可以借多少本书？",
-        ["图书馆在车站旁边。每人最多可以借10本书。请勿饮食。"],
+        ["请在服务台办理。每人最多可以借10本书。请勿饮食。"],
         "每人最多可以借10本书。",
     ),
     "from the passage that fits, not the first": (
@@ -88,7 +90,7 @@ def test_a_heading_goes_along_where_the_sentence_cannot_be_understood_without_it
 async def test_where_nothing_answers_nothing_is_quoted(texts: list[str]) -> None:
     asked = "Wie viele Bücher?"
     found = [passage(text) for text in texts]
-    assert await ExtractiveWriter().write(question(asked), asked, found) is None
+    assert await ExtractiveWriter().write(question(asked), encoded(asked), found) is None
 
 
 def test_every_quotation_is_word_for_word_in_its_passage() -> None:
@@ -96,6 +98,47 @@ def test_every_quotation_is_word_for_word_in_its_passage() -> None:
         quoted = quotation(asked, [passage(text) for text in texts])
         assert quoted is not None
         assert any(quoted in text for text in texts)
+
+
+PARKING = "Bicycles may be left for a day. Leave the key with us. What was taken away is kept at the depot."
+
+
+class Meaning:
+    """An encoder for which everything about the depot means the same."""
+
+    identity = EncoderIdentity("meaning", 2, "0", ("en",))
+
+    def __init__(self, *, works: bool = True) -> None:
+        self.works = works
+        self.read: list[str] = []
+
+    async def encode(self, texts: Sequence[str], /) -> Vector:
+        if not self.works:
+            raise EncoderError("gone")
+        self.read += texts
+        return np.array([[1, 0] if "depot" in text else [0, 1] for text in texts], dtype=np.float32)
+
+
+async def test_an_encoder_finds_the_sentence_that_says_it_in_other_words() -> None:
+    asked = Encoded("Where is my removed bicycle?", np.array([1, 0], dtype=np.float32))
+    written = await ExtractiveWriter(Meaning()).write(question(asked.text), asked, [passage(PARKING)])
+    assert written == "What was taken away is kept at the depot."
+    assert await ExtractiveWriter().write(question(asked.text), asked, [passage(PARKING)]) != written
+
+
+async def test_an_encoder_is_not_asked_about_a_language_it_was_not_trained_on() -> None:
+    encoder = Meaning()
+    asked = Encoded("自転車はどこですか", np.array([1, 0], dtype=np.float32))
+    await ExtractiveWriter(encoder).write(
+        question(asked.text, language="ja"), asked, [passage("自転車は駅前です。")]
+    )
+    assert encoder.read == []
+
+
+async def test_an_encoder_that_fails_is_a_chatbot_that_fails() -> None:
+    asked = Encoded("Where is my bicycle?", np.array([1, 0], dtype=np.float32))
+    with pytest.raises(UpstreamUnavailable):
+        await ExtractiveWriter(Meaning(works=False)).write(question(asked.text), asked, [passage(PARKING)])
 
 
 @pytest.fixture
@@ -117,7 +160,7 @@ async def test_a_model_is_given_the_passages_and_told_to_use_nothing_else(
     bot, writer = model
     bot.says("You can borrow ten {books}.")
     found = [passage("Ten books {at most}."), passage("Two weeks.", heading="Library › Loans", number=2)]
-    answer = await writer.write(question("How many?", language=language), "How many?", found)
+    answer = await writer.write(question("How many?", language=language), encoded("How many?"), found)
     assert (answer, writer.name) == ("You can borrow ten {books}.", "writer-1")
     system, asked = bot.asked[-1].messages
     assert told in system["content"]
@@ -130,11 +173,11 @@ async def test_a_model_is_given_the_passages_and_told_to_use_nothing_else(
 async def test_a_model_that_finds_no_answer_writes_none(model: tuple[Chatbot, LlmWriter]) -> None:
     bot, writer = model
     bot.says(f" {NO_ANSWER}\n")
-    assert await writer.write(question("How many?"), "How many?", [passage("Two weeks.")]) is None
+    assert await writer.write(question("How many?"), encoded("How many?"), [passage("Two weeks.")]) is None
 
 
 async def test_a_model_that_is_down_is_named(model: tuple[Chatbot, LlmWriter]) -> None:
     bot, writer = model
     bot.always(Fails(503))
     with pytest.raises(UpstreamUnavailable, match="the language model answered 503"):
-        await writer.write(question("How many?"), "How many?", [passage("Two weeks.")])
+        await writer.write(question("How many?"), encoded("How many?"), [passage("Two weeks.")])
