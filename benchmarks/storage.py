@@ -3,8 +3,9 @@
     python -m benchmarks.storage [--sizes 1000 10000 100000]
 
 Reads of SQLite by primary key, and for each size of the embedded index: writing it, building its search
-graph, asking by meaning and by words before and after, and memory. The vectors are drawn around 2,000 centres;
-a question is a stored vector with noise, and `first` says how often the stored one came back first.
+graph, asking by meaning and by words before and after, and memory. The vectors are drawn around 2,000
+centres; a question is a stored vector with noise, and `first` says how often the stored one came back
+first.
 """
 
 from __future__ import annotations

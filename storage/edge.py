@@ -52,6 +52,7 @@ class EdgeIndex:
         self._optimiser: asyncio.subprocess.Process | None = None
         self._background: asyncio.Task[None] | None = None
         self._leaving = False
+        self._closed = False
 
     @classmethod
     async def open(
@@ -116,6 +117,7 @@ class EdgeIndex:
 
     async def clear(self) -> None:
         """Begin with an empty shard."""
+        self._ensure_open()
         await self._stop_optimiser()
         async with self._writing:
             present = self._folder.following()
@@ -130,6 +132,7 @@ class EdgeIndex:
             IndexUnavailable: if it could not be built; the shard stays as it was.
         """
         async with self._one_optimiser:
+            self._ensure_open()
             async with self._writing:
                 present = await to_thread.run_sync(self._copied)
                 self._shard.journal = []
@@ -144,12 +147,19 @@ class EdgeIndex:
 
     async def close(self) -> None:
         """Bring everything to the disk, and let other processes have the folder."""
+        if self._closed:
+            return
+        self._closed = True
         await self._stop_optimiser()
         try:
             async with self._writing:
                 await to_thread.run_sync(self._shard.close)
         finally:
             self._folder.leave()
+
+    def _ensure_open(self) -> None:
+        if self._closed:
+            raise IndexUnavailable(f"the index in {self._folder.path} cannot be used: it is closed")
 
     def _optimise_if_due(self) -> None:
         due = self._shard.unoptimised * self._identity.dimensions * 4 >= self._optimise_after

@@ -48,7 +48,7 @@ ERRORS: Final = (
 
 
 class QdrantIndex:
-    """A `VectorIndex` in a collection of a server. The client stays its owner's to close."""
+    """A `VectorIndex` in a collection of a server. It closes the client that it was opened with."""
 
     def __init__(self, client: AsyncQdrantClient, collection: str, identity: EncoderIdentity) -> None:
         self._client = client
@@ -69,13 +69,11 @@ class QdrantIndex:
             IndexUnavailable: if the server cannot be asked.
         """
         index = cls(client, collection, identity)
-        with index._translated():
-            if anew:
-                await client.delete_collection(collection)
-            if not await client.collection_exists(collection):
-                await index._create()
-            stored = (await client.get_collection(collection)).config.metadata
-        refuse_mismatch(index._place, (stored or {}).get(LABEL), identity)
+        try:
+            await index._settle(anew=anew)
+        except BaseException:
+            await index.close()
+            raise
         return index
 
     async def upsert(self, points: Sequence[Point], /) -> None:
@@ -128,12 +126,22 @@ class QdrantIndex:
             await self._client.delete(self._collection, points_selector=everything, wait=True)
 
     async def close(self) -> None:
-        """Later calls say that the index is closed. The client stays open."""
+        """Let go of the server. Later calls say that the index is closed."""
         self._closed = True
+        await self._client.close()
 
     @property
     def _place(self) -> str:
         return f"the Qdrant collection {self._collection!r}"
+
+    async def _settle(self, *, anew: bool) -> None:
+        with self._translated():
+            if anew:
+                await self._client.delete_collection(self._collection)
+            if not await self._client.collection_exists(self._collection):
+                await self._create()
+            stored = (await self._client.get_collection(self._collection)).config.metadata
+        refuse_mismatch(self._place, (stored or {}).get(LABEL), self._identity)
 
     async def _create(self) -> None:
         try:

@@ -11,9 +11,7 @@ from typing import Any
 
 from anyio import to_thread
 from sqlalchemy import URL, Connection, event, exc, text
-from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import ConnectionPoolEntry
 
 from storage import migrations, sqlite
 from storage.address import AddressError, database_file, driver_url, place
@@ -152,34 +150,31 @@ def _file_engines(url: URL) -> dict[str, AsyncEngine]:
 
     A reader needs neither BEGIN nor ROLLBACK, each of which is a hop to the connection's thread.
     """
+    patience = f"PRAGMA busy_timeout={int(BUSY_TIMEOUT_S * 1000)}"
+    reading = (patience, "PRAGMA query_only=ON")
+    writing = (patience, "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON")
+    driver = {"async_creator_fn": sqlite.connect}
     reader = _engine(
         url,
-        connect_args={"async_creator_fn": sqlite.connect},
+        connect_args={**driver, "pragmas": reading},
         isolation_level="AUTOCOMMIT",
         pool_reset_on_return=None,
         pool_size=4,
         max_overflow=12,
         pool_use_lifo=True,
     )
-    manual = {"async_creator_fn": sqlite.connect, "isolation_level": None}
-    writer = _engine(url, connect_args=manual, pool_size=1, max_overflow=0)
-    _on_connect(reader, "PRAGMA query_only=ON")
-    _on_connect(writer, "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON")
+    writer = _engine(
+        url,
+        connect_args={**driver, "pragmas": writing, "isolation_level": None},
+        pool_size=1,
+        max_overflow=0,
+    )
 
     @event.listens_for(writer.sync_engine, "begin")
     def _begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")  # a deferred one fails when it turns to writing
 
     return {"reader": reader, "writer": writer}
-
-
-def _on_connect(engine: AsyncEngine, *pragmas: str) -> None:
-    @event.listens_for(engine.sync_engine, "connect")
-    def _set(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-        cursor = connection.cursor()
-        for pragma in (f"PRAGMA busy_timeout={int(BUSY_TIMEOUT_S * 1000)}", *pragmas):
-            cursor.execute(pragma)
-        cursor.close()
 
 
 def _server_engines(url: URL) -> dict[str, AsyncEngine]:

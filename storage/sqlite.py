@@ -9,23 +9,33 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import aiosqlite
 from aiosqlite.context import Result
+from anyio import to_thread
 
 __all__ = ["connect"]
 
 FIRST_ROWS = 256  # more than any lookup gives; a longer result is fetched in further crossings
 
 
-async def connect(database: str, **options: Any) -> aiosqlite.Connection:
-    """Open the file. Options are those of `sqlite3.connect`; `check_same_thread` must be False."""
+async def connect(database: str, *, pragmas: Sequence[str], **options: Any) -> aiosqlite.Connection:
+    """Open the file and set it up. Options are those of `sqlite3.connect`, with `check_same_thread=False`."""
     connection = _Connection(lambda: sqlite3.connect(database, **options), FIRST_ROWS)
     # A gateway that is told to stop must not wait for a reader that nobody closed.
     connection._thread.daemon = True
-    return await connection
+    try:
+        await connection
+        for pragma in pragmas:
+            await connection.execute(pragma)
+    except BaseException:
+        await connection.close()
+        # The thread still has to report its end to this event loop, which may be about to close.
+        await to_thread.run_sync(connection._thread.join)
+        raise
+    return connection
 
 
 class _Cursor(aiosqlite.Cursor):

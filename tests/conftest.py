@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -58,23 +57,17 @@ def identity() -> EncoderIdentity:
 
 
 @pytest.fixture(params=["Qdrant Edge", "Qdrant client"])
-async def open_index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[OpenIndex]:
+def open_index(request: pytest.FixtureRequest, tmp_path: Path) -> OpenIndex:
     """Opens the same stored index again and again; close one before the next."""
-    async with AsyncExitStack() as stack:
-        if request.param == "Qdrant Edge":
 
-            async def open_edge(identity: EncoderIdentity) -> VectorIndex:
-                return await EdgeIndex.open(tmp_path / "index", identity=identity)
+    async def open_edge(identity: EncoderIdentity) -> VectorIndex:
+        return await EdgeIndex.open(tmp_path / "index", identity=identity)
 
-            yield open_edge
-            return
+    async def open_client(identity: EncoderIdentity) -> VectorIndex:
         client = AsyncQdrantClient(path=str(tmp_path / "qdrant"))
-        stack.push_async_callback(client.close)
+        return await QdrantIndex.open(client, "entries", identity=identity)
 
-        async def open_client(identity: EncoderIdentity) -> VectorIndex:
-            return await QdrantIndex.open(client, "entries", identity=identity)
-
-        yield open_client
+    return open_edge if request.param == "Qdrant Edge" else open_client
 
 
 @pytest.fixture(params=["Qdrant Edge", "Qdrant client", "memory"])
@@ -82,15 +75,13 @@ async def index(
     request: pytest.FixtureRequest, tmp_path: Path, identity: EncoderIdentity
 ) -> AsyncIterator[VectorIndex]:
     """An empty index, once of each kind."""
-    async with AsyncExitStack() as stack:
-        opened: VectorIndex
-        if request.param == "Qdrant Edge":
-            opened = await EdgeIndex.open(tmp_path / "index", identity=identity)
-        elif request.param == "Qdrant client":
-            client = AsyncQdrantClient(location=":memory:")
-            stack.push_async_callback(client.close)
-            opened = await QdrantIndex.open(client, "entries", identity=identity)
-        else:
-            opened = MemoryIndex(identity)
-        stack.push_async_callback(opened.close)
-        yield opened
+    opened: VectorIndex
+    if request.param == "Qdrant Edge":
+        opened = await EdgeIndex.open(tmp_path / "index", identity=identity)
+    elif request.param == "Qdrant client":
+        client = AsyncQdrantClient(location=":memory:")
+        opened = await QdrantIndex.open(client, "entries", identity=identity)
+    else:
+        opened = MemoryIndex(identity)
+    yield opened
+    await opened.close()

@@ -91,6 +91,7 @@ async def test_a_folder_is_opened_once_in_one_process_too(folder: Path, identity
     with pytest.raises(IndexUnavailable, match="in use by another process"):
         await EdgeIndex.open(folder, identity=identity)
     await first.close()
+    await first.close()
     await (await EdgeIndex.open(folder, identity=identity)).close()
 
 
