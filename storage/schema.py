@@ -25,6 +25,8 @@ from sqlalchemy import (
 )
 
 __all__ = [
+    "FreeText",
+    "Moment",
     "api_keys",
     "documents",
     "entries",
