@@ -13,7 +13,7 @@ from evaluation.cases import GateCase
 from evaluation.statistics import Rate, auroc, percentiles
 from gateway.stages import Gate
 
-__all__ = ["GateResult", "JudgedQuestion", "evaluate_gate"]
+__all__ = ["GateResult", "JudgedQuestion", "SliceResult", "evaluate_gate"]
 
 TENANT = "default"
 

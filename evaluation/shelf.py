@@ -21,7 +21,7 @@ from gateway.errors import InvalidRequest
 from gateway.settings import Settings
 from gateway.stores import open_stores
 
-__all__ = ["PairsResult", "TrafficResult", "evaluate_pairs", "evaluate_traffic"]
+__all__ = ["Category", "PairsResult", "Served", "TrafficResult", "evaluate_pairs", "evaluate_traffic"]
 
 TENANT = "evaluation"
 COSINES = (0.80, 0.85, 0.90, 0.95)

@@ -37,7 +37,7 @@ def traffic_table(result: TrafficResult) -> list[Table]:
     """What a fresh FAQ serves of its traffic, at the cut it gets for the stated target."""
     table = Table(
         "shelf", "in scope, served right", "wrong per request", "wrong per hit", "near served", "far served",
-        title=f"{result.entries} entries, {len(result.asked)} requests, target {result.target_error:.1%} wrong",
+        title=f"{result.entries} entries, {len(result.asked)} requests, target {result.target_error:.1%}",
     )  # fmt: skip
     for name, rates in result.shelves().items():
         table.add_row(name, *(str(rate) for rate in rates), style="" if name == "Sekisho" else BASELINE)

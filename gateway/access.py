@@ -34,6 +34,7 @@ __all__ = [
     "Keys",
     "ReviewerDep",
     "Role",
+    "bearer",
     "requires",
 ]
 

@@ -70,7 +70,7 @@ async def assemble(settings: Settings) -> AsyncIterator[Services]:
     async with AsyncExitStack() as stack:
         stores = await stack.enter_async_context(open_stores(settings))
         await _read_documents(settings, stores)
-        await stores.index_pending()
+        await stores.catch_up()
         metrics = Metrics(CollectorRegistry())
         outcomes = OutcomeLog(stores.database, on_lost=metrics.lost_outcomes.inc)
         telemetry = Telemetry(metrics, outcomes, texts=settings.logging.texts)
@@ -153,8 +153,8 @@ def _understanding(settings: UnderstandingSettings) -> Understanding:
 
 
 def _keys(auth: AuthSettings, database: Database) -> Keys:
-    bootstrap = [BootstrapKey(key.key.get_secret_value(), key.tenant, key.role, key.label) for key in auth.keys]
-    return Keys(database, bootstrap=bootstrap, required=auth.required)
+    known = [BootstrapKey(key.key.get_secret_value(), key.tenant, key.role, key.label) for key in auth.keys]
+    return Keys(database, bootstrap=known, required=auth.required)
 
 
 async def _catch_up(stores: Stores) -> None:

@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import assert_never
 
+import structlog
 from anyio import to_thread
 from qdrant_client import AsyncQdrantClient
 
-from cache.indexing import index_pending, reindex
+from cache.indexing import disagreement, index_pending, reindex
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from encoders import Encoder, EncoderIdentity
@@ -47,6 +48,14 @@ class Stores:
     async def index_pending(self, *, progress: Progress | None = None) -> int:
         """Bring the index of entries up to SQL; says how many changed."""
         return await index_pending(self.entries, self.entry_index, self.encoder, progress=progress)
+
+    async def catch_up(self) -> None:
+        """At start-up: index what was left behind; an index that lost something all the same is made anew."""
+        await self.index_pending()
+        if differs := await disagreement(self.entries, self.entry_index):
+            log = structlog.get_logger("sekisho.index")
+            log.warning("index made anew", missing=len(differs.missing), unknown=len(differs.unknown))
+            await reindex(self.entries, self.entry_index, self.encoder)
 
     async def reindex(self, *, progress: Progress | None = None) -> None:
         """Make both indexes anew from SQL."""

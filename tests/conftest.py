@@ -19,6 +19,11 @@ from tests.postgres import PostgresServer
 OpenIndex = Callable[[EncoderIdentity], Awaitable[VectorIndex]]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How often the gateway is killed in tests/durability."""
+    parser.addoption("--kills", type=int, default=5)
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
     """A PostgreSQL server, started by the first test that asks for it."""

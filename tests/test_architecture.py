@@ -53,7 +53,11 @@ def test_no_module_has_state_that_functions_rebind(module: Path) -> None:
     assert not [node for node in ast.walk(_tree(module)) if isinstance(node, ast.Global)]
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if m.name != "__main__.py"], ids=str)
+# What a router or the command line calls is registered where it is defined, and imported by nobody.
+REGISTERED = {"routes", "commands", "cli.py", "__main__.py"}
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if not REGISTERED & {*m.parts}], ids=str)
 def test_public_names_are_listed_and_exist(module: Path) -> None:
     tree = _tree(module)
     listed = next(
@@ -73,7 +77,6 @@ def test_public_names_are_listed_and_exist(module: Path) -> None:
     if listed is None:
         assert not defined, f"{defined} are public, but there is no __all__"
         return
-    assert listed == sorted(listed)
     assert set(defined) <= set(listed), f"{set(defined) - set(listed)} are public, but not in __all__"
     imported = import_module(".".join(module.with_suffix("").parts).removesuffix(".__init__"))
     assert all(hasattr(imported, name) for name in listed)

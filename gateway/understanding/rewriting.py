@@ -18,7 +18,7 @@ from gateway.language import language_of
 from gateway.understanding.leaning import points_back
 from gateway.understanding.wording import Wording
 
-__all__ = ["Completes", "Rewriter"]
+__all__ = ["Completes", "Completion", "Rewriter"]
 
 _TURNS_READ, _TURN_CHARACTERS = 8, 1_000
 _LONGEST_REWRITE = 600
