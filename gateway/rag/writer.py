@@ -15,6 +15,7 @@ from typing import Protocol
 from classifiers.faithfulness.segmentation import Sentence, sentences
 from classifiers.gate.lexical import Rarity, lexical_share
 from encoders import Encoded, Encoder, EncoderError
+from encoders.memo import MemoEncoder
 from gateway.domain import Question, Turn
 from gateway.errors import UpstreamUnavailable
 from gateway.rag.chunking import PATH_SEPARATOR
@@ -39,8 +40,8 @@ class Writer(Protocol):
 
 # How a sentence earns its place. Given the right document, the quotation held the answer for 95 % of 200
 # questions of SQuAD 2 with the shipped encoder (94 % without), for 90 % of 300 of JaQuAD and of CMRC 2018,
-# in 1.4 to 1.7 sentences. On the English helpdesk of `examples/`, searched as a whole, quotations held 56 %
-# of the words of the verified answers, 47 % with one sentence only.
+# in 1.4 to 1.5 sentences. On the English helpdesk of `examples/`, searched as a whole, quotations held 53 %
+# of the words of the verified answers, which are as long.
 PASSAGE_WEIGHT = 0.5  # the subject often stands in the heading or in the sentence before
 RANK_WEIGHT = 1.5
 NEW_WEIGHT = 0.5  # what all sentences of a section speak of stands in its heading
@@ -48,7 +49,7 @@ MEANING_WEIGHT = 2.0  # where the encoder knows the language
 KIND_WEIGHT = 0.3  # a question for a number or a date is answered by one
 GAIN = 0.12  # share of the question that a second sentence has to add
 RUNNER_UP = 0.75  # of the best sentence's score, for a sentence that adds something
-AS_GOOD = 0.87  # of it, for one that need not
+AS_GOOD = 0.87  # of it, for one that need not; rows of a table are alike anyway
 HEADING_GAIN = 0.4  # and a heading
 MOST_SENTENCES = 3
 LONGEST_LIST = 700  # characters
@@ -108,7 +109,8 @@ class ExtractiveWriter:
     name = "extractive@1"
 
     def __init__(self, encoder: Encoder | None = None) -> None:
-        self._encoder = encoder
+        # The same passages are read again and again: 8,192 sentences are 12 MiB with the shipped model.
+        self._encoder = MemoEncoder(encoder, size=8192) if encoder else None
 
     async def write(
         self, question: Question, asked: Encoded, passages: Sequence[RetrievedPassage], /
@@ -129,12 +131,16 @@ class ExtractiveWriter:
     async def _similarities(
         self, encoder: Encoder, asked: Encoded, passages: Sequence[RetrievedPassage]
     ) -> dict[str, float]:
-        texts = list({text: None for passage in passages for text in _readings(passage)})
+        """One call a passage, as the memory holds what comes in small calls."""
+        cosines: dict[str, float] = {}
         try:
-            cosines = await encoder.encode(texts) @ asked.vector
+            for passage in passages:
+                texts = _readings(passage)
+                vectors = await encoder.encode(texts)
+                cosines |= zip(texts, map(float, vectors @ asked.vector), strict=True)
         except EncoderError as exc:
             raise UpstreamUnavailable("the passages can't be read at present") from exc
-        return dict(zip(texts, map(float, cosines), strict=True))
+        return cosines
 
 
 def quotation(
@@ -142,7 +148,7 @@ def quotation(
 ) -> str | None:
     """The sentences that answer, word for word, under their heading where it is needed to understand them."""
     shown = [passage.shown for passage in passages]
-    rarity = Rarity.fitted(shown)
+    rarity = Rarity.fitted(sentence.text for passage in passages for sentence in sentences(passage.text))
     held = lexical_share(asked, "\n".join(shown), rarity)
     if not held:
         return None
@@ -154,7 +160,8 @@ def quotation(
     spans = [_span(best)]
     for other in _others(question, best, spans[0], ranked[1:6]):
         spans.append(_span(other))
-    quoted = _joined([_quoted(best, span) for span in _merged(spans)])
+    parts = _merged(spans)
+    quoted = _joined([_quoted(best, span, marked=len(parts) > 1 or len(span) > 1) for span in parts])
     return _with_heading(question, best.passage.heading, quoted)
 
 
@@ -194,7 +201,8 @@ def _others(
             continue
         both = f"{covered}\n{other.sentences[other.at].text}"
         adds = question.share(both) - question.share(covered) >= GAIN
-        if left > 0 and (adds or other.score >= AS_GOOD * best.score):
+        equal = other.sentences[other.at].kind == "text" and other.score >= AS_GOOD * best.score
+        if left > 0 and (adds or equal):
             covered, left = both, left - 1
             yield other
 
@@ -249,13 +257,17 @@ def _merged(spans: Sequence[range]) -> list[range]:
     return merged
 
 
-def _quoted(candidate: _Candidate, span: range) -> str:
-    parts = candidate.sentences
-    return candidate.passage.text[parts[span.start].start : parts[span.stop - 1].end].strip()
+def _quoted(candidate: _Candidate, span: range, *, marked: bool = False) -> str:
+    """The words of the passage; an item among others keeps its mark."""
+    text, parts = candidate.passage.text, candidate.sentences
+    start = parts[span.start].start
+    if marked and parts[span.start].kind == "item":
+        start = text.rfind("\n", 0, start) + 1
+    return text[start : parts[span.stop - 1].end].strip()
 
 
 def _joined(quotations: Sequence[str]) -> str:
-    if any("\n" in quoted for quoted in quotations):
+    if any("\n" in quoted or quoted.startswith("- ") for quoted in quotations):
         return "\n".join(quotations)
     return "".join(quotations) if re.search(r"[。！？]$", quotations[0]) else " ".join(quotations)
 

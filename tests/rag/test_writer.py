@@ -48,6 +48,11 @@ QUOTED: dict[str, tuple[str, list[str], str]] = {
         ["- item: books; loan: 2 weeks\n- item: DVDs; loan: 1 week"],
         "item: DVDs; loan: 1 week",
     ),
+    "two rows of a table, with their marks": (
+        "How long may I keep books and DVDs, and which of them can be renewed?",
+        ["- item: books; loan: 2 weeks\n- item: DVDs; loan: 1 week\nBooks can be renewed."],
+        "- item: books; loan: 2 weeks\n- item: DVDs; loan: 1 week\nBooks can be renewed.",
+    ),
     "the number that is asked for": (
         "How much is the fee for a lost card?",
         ["A lost card has to be reported. The fee for a lost card is 300 yen."],
