@@ -48,10 +48,10 @@ QUOTED: dict[str, tuple[str, list[str], str]] = {
         ["- item: books; loan: 2 weeks\n- item: DVDs; loan: 1 week"],
         "item: DVDs; loan: 1 week",
     ),
-    "two rows of a table, with their marks": (
+    "a row with its mark, where more is quoted": (
         "How long may I keep books and DVDs, and which of them can be renewed?",
         ["- item: books; loan: 2 weeks\n- item: DVDs; loan: 1 week\nBooks can be renewed."],
-        "- item: books; loan: 2 weeks\n- item: DVDs; loan: 1 week\nBooks can be renewed.",
+        "- item: DVDs; loan: 1 week\nBooks can be renewed.",
     ),
     "the number that is asked for": (
         "How much is the fee for a lost card?",
