@@ -1,6 +1,6 @@
 """What the way itself costs: the gateway on one core, an instant chatbot and the load on the other.
 
-    python benchmarks/way.py [--seconds 10]
+    python -m benchmarks.way [--seconds 10]
 
 Each row is one kind of question. Open loop at 50 to 400 requests a second: time from when a request was due;
 closed loop: 16 connections as fast as they can. The first row is the floor: the load generator asks the
@@ -25,7 +25,7 @@ from typing import NamedTuple
 from urllib.request import Request, urlopen
 
 import uvloop
-from load import closed_loop, open_loop, request
+from benchmarks.load import closed_loop, open_loop, request
 from rich.console import Console
 from rich.table import Table
 
@@ -176,6 +176,7 @@ def _helpdesk(folder: Path, key: str) -> Iterator[int]:
 def _process(command: list[str], core: int, port: int, **environment: str) -> Iterator[None]:
     process = subprocess.Popen(
         command,
+        cwd=ROOT,
         env={**os.environ, **environment},
         stdout=subprocess.DEVNULL,
         preexec_fn=lambda: os.sched_setaffinity(0, {core}),

@@ -135,9 +135,10 @@ async def _gate(settings: Settings, stores: Stores) -> Gate:
 
 def _rag(settings: Settings, stores: Stores) -> UpstreamRag | KnowledgeRag:
     if settings.upstream.kind == "openai":
-        return UpstreamRag.of(settings.upstream)
+        return UpstreamRag.of(settings.upstream, extra_body=settings.upstream.extra_body)
     search = PassageSearch(stores.database, stores.passage_index, stores.encoder.identity)
     model = settings.upstream.writer
+    writer = LlmWriter(ChatModel.of(model)) if model else ExtractiveWriter(stores.encoder)
     return KnowledgeRag(
         search, EvidenceJudge(), LlmWriter(ChatModel.of(model)) if model else ExtractiveWriter()
     )
