@@ -139,9 +139,7 @@ def _rag(settings: Settings, stores: Stores) -> UpstreamRag | KnowledgeRag:
     search = PassageSearch(stores.database, stores.passage_index, stores.encoder.identity)
     model = settings.upstream.writer
     writer = LlmWriter(ChatModel.of(model)) if model else ExtractiveWriter(stores.encoder)
-    return KnowledgeRag(
-        search, EvidenceJudge(), LlmWriter(ChatModel.of(model)) if model else ExtractiveWriter()
-    )
+    return KnowledgeRag(search, EvidenceJudge(), writer)
 
 
 def _understanding(settings: UnderstandingSettings) -> Understanding:

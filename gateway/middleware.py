@@ -38,7 +38,10 @@ class RequestId:
 
 
 class BodyLimit:
-    """A body over the limit is refused before anybody parses it, whether it announces its length or not."""
+    """A body over the limit is refused before anybody parses it, whether it announces its length or not.
+
+    FastAPI's own limit answers an announced length in plain text, which is not OpenAI's envelope.
+    """
 
     def __init__(self, app: ASGIApp, *, max_bytes: int) -> None:
         self._app = app

@@ -58,7 +58,7 @@ def conversation(
         raise InvalidRequest("the question is empty", param=f"messages[{last}].content")
     if len(turns[-1].text) > limits.max_question_chars:
         raise InvalidRequest(
-            f"the question has {len(turns[-1].text)} characters, {limits.max_question_chars} are read at most",
+            f"a question may have at most {limits.max_question_chars} characters, not {len(turns[-1].text)}",
             param=f"messages[{last}].content",
         )
     return Conversation(turns=turns, tenant=tenant, request_id=request_id, asker=asker, options=options or {})

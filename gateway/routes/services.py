@@ -11,8 +11,8 @@ from gateway.assembly import Services
 __all__ = ["ServicesDep"]
 
 
-def _services(request: Request) -> Services:
-    services: Services = request.app.state.services
+async def _services(request: Request) -> Services:
+    services: Services = request.app.state.services  # async: FastAPI sends plain functions through a thread
     return services
 
 
