@@ -1,0 +1,40 @@
+"""Text as judges compare it: one form per meaning of the same characters. Pure functions."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+__all__ = ["CJK", "has_words", "mostly_cjk", "normalise", "only_words"]
+
+# Kana, CJK ideographs with extension A and compatibility forms, and the marks written like letters.
+CJK = "\u3005\u3041-\u3096\u309d-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
+)
+_SPACE = re.compile(r"\s+")
+_CJK_CHARACTER = re.compile(f"[{CJK}]")
+_WORD = re.compile(r"[^\W_]")
+_NO_WORD = re.compile(r"[\W_]+")
+
+
+def normalise(text: str) -> str:
+    """NFKC (which also undoes full and half width), no invisible characters, lower case, single spaces."""
+    visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    return _SPACE.sub(" ", visible).strip().casefold()
+
+
+def has_words(text: str) -> bool:
+    """Whether there is a letter or a digit to judge by."""
+    return _WORD.search(text) is not None
+
+
+def only_words(text: str) -> str:
+    """A normalised text without punctuation and symbols: two that are equal ask the same."""
+    return _NO_WORD.sub(" ", text).strip()
+
+
+def mostly_cjk(text: str) -> bool:
+    """Whether a text is Japanese or Chinese rather than in a script with spaces."""
+    return 3 * len(_CJK_CHARACTER.findall(text)) > len(text)
