@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from encoders import Encoded
 
-__all__ = ["ClassPolicy", "GateLabel", "GateVerdict", "Neighbour", "Policy", "ScopeSource", "Topic"]
+__all__ = ["ClassPolicy", "Gate", "GateLabel", "GateVerdict", "Neighbour", "Policy", "ScopeSource", "Topic"]
 
 GateLabel = Literal["must", "may", "must_not", "unsure"]
 
@@ -55,7 +55,13 @@ class Neighbour:
 class ScopeSource(Protocol):
     """Where proof of scope can be found besides the policy: verified entries, documents."""
 
-    async def near(self, question: Encoded, /, *, tenant: str) -> Sequence[Neighbour]: ...
+    async def near(self, question: Encoded, /, *, tenant: str) -> Sequence[Neighbour]:
+        """Entries and passages close to the question; none is a fact too.
+
+        Raises:
+            ClassifierError: if the source cannot be asked. Any other error is taken for the same.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,3 +74,13 @@ class GateVerdict:
     nearest: Neighbour | None  # what decided
     topic: str | None = None  # the forbidden topic, if one decided
     judge: str  # who judged, with version: "examples@1"
+
+
+class Gate(Protocol):
+    """Judges one self-contained question.
+
+    Raises:
+        ClassifierError: when the gate cannot judge. No verdict is not a pass.
+    """
+
+    async def judge(self, question: Encoded, /, *, tenant: str) -> GateVerdict: ...

@@ -1,0 +1,189 @@
+"""The gate that learns from the policy's examples, its documents and its verified entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from classifiers.gate import GateLabel, GateVerdict, Neighbour, Policy, ScopeSource
+from classifiers.gate.contrast import Sample
+from classifiers.gate.fitting import Fitting, ask
+from classifiers.gate.forbidden import Forbidden, ForbiddenReading
+from classifiers.gate.material import gather
+from classifiers.gate.scope import Scope
+from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_everyday
+from classifiers.text import has_words, normalise, only_words
+from encoders import Encoded, Encoder
+
+__all__ = ["ExampleGate"]
+
+JUDGE = "examples@1"
+LONGEST_QUESTION = 2_000  # characters; a longer text hides more than it asks, and encoders read the beginning
+_NO_SCOPE = ("policy.must says nothing and there are no documents: everything that is not forbidden passes",)
+_SAME_MEANING, _SAME_WORDS = 0.93, 0.85  # both: a verified entry this near asks about the same thing
+
+
+class ExampleGate:
+    """Judges by what lies near a question. Made with `fit`."""
+
+    def __init__(
+        self,
+        *,
+        scope: Scope | None,
+        forbidden: Forbidden,
+        attacks: Attacks,
+        stated: Mapping[str, Sample],
+        sources: Sequence[ScopeSource],
+    ) -> None:
+        self._scope = scope
+        self._forbidden = forbidden
+        self._attacks = attacks
+        self._stated = stated
+        self._sources = tuple(sources)
+
+    @classmethod
+    async def fit(
+        cls,
+        policy: Policy,
+        encoder: Encoder,
+        sources: Sequence[ScopeSource] = (),
+        *,
+        max_false_refusal: float = 0.02,
+        tenant: str = "default",
+        attacks: Attacks | None = None,
+        everyday: Sequence[str] | None = None,
+    ) -> ExampleGate:
+        """Encode the policy once and fit both axes.
+
+        Args:
+            max_false_refusal: share of must-questions that may be kept from RAG; the cut is chosen for it.
+            tenant: whose entries the sources show while fitting.
+            attacks: in place of the shipped list.
+            everyday: questions that no helpdesk is for, in place of the shipped list.
+
+        Raises:
+            ClassifierError: if the examples cannot be encoded or a source cannot be asked.
+            ValueError: if `max_false_refusal` is not between 0 and 0.5.
+        """
+        if not 0 < max_false_refusal < 0.5:
+            raise ValueError(
+                f"max_false_refusal: expected a share between 0 and 0.5, got {max_false_refusal}"
+            )
+        attacks = shipped_attacks() if attacks is None else attacks
+        everyday = shipped_everyday() if everyday is None else everyday
+        material = await gather(policy, attacks, everyday, encoder)
+        fitting = Fitting(material, tuple(sources), tenant, max_false_refusal, encoder.identity.languages)
+        scope = await fitting.scope()
+        return cls(
+            scope=scope,
+            forbidden=await fitting.forbidden(),
+            attacks=attacks,
+            stated=material.stated(),
+            sources=sources,
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the operator should know of this fit: which classes are too thin to trust."""
+        return _NO_SCOPE if self._scope is None else self._scope.notes
+
+    async def judge(self, question: Encoded, /, *, tenant: str) -> GateVerdict:
+        """Forbidden first, then scope.
+
+        Raises:
+            ClassifierError: if a source of evidence cannot be asked.
+        """
+        normalised = normalise(question.text)
+        if not has_words(normalised):
+            return _verdict("unsure", 0.0, "there is nothing to judge: no letter and no digit", None)
+        # A few milliseconds of numpy: handing it to a thread would cost more than it frees.
+        forbidden = self._forbidden.read(question, normalised)
+        refusal = self._stated_or_attack(normalised, forbidden)
+        if refusal is not None:
+            return refusal
+        found = await ask(self._sources, question, tenant)
+        return self._judge_scope(question, normalised, found, forbidden)
+
+    def _stated_or_attack(self, normalised: str, forbidden: ForbiddenReading) -> GateVerdict | None:
+        """What needs no evidence of scope: what was written down before, and what is forbidden."""
+        stated = self._stated.get(only_words(normalised))
+        if stated is not None:
+            score = 1.0 if stated.label == "must" else 0.0
+            reason = f"it is an example of {_words(stated.source or stated.label)}"
+            return _verdict(stated.label, score, reason, stated.neighbour(1.0, 1.0), stated.source or None)
+        pattern = self._attacks.matching(normalised)
+        if pattern is not None:
+            reason = f"its wording is a known attack ({_words(pattern.topic)})"
+            return _verdict("must_not", 0.0, reason, forbidden.nearest, pattern.topic)
+        if forbidden.score >= self._forbidden.cut:
+            looks = f"it looks forbidden ({_topic(forbidden)}, {forbidden.score:.2f})"
+            reason = f"{looks}{_near(forbidden.nearest)}"
+            return _verdict("must_not", 0.0, reason, forbidden.nearest, forbidden.topic)
+        return None
+
+    def _judge_scope(
+        self, question: Encoded, normalised: str, found: Sequence[Neighbour], forbidden: ForbiddenReading
+    ) -> GateVerdict:
+        proof = _proof(normalised, found)
+        if proof is not None:
+            return _verdict("must", 1.0 - forbidden.score, "a verified entry asks the same", proof)
+        verdict = self._by_evidence(question, normalised, found, 1.0 - forbidden.score)
+        if verdict.label != "must":
+            return verdict
+        if len(normalised) > LONGEST_QUESTION:
+            reason = f"too long for one question: {len(normalised)} characters, {LONGEST_QUESTION} at most"
+            return _verdict("unsure", verdict.score, reason, verdict.nearest)
+        if forbidden.score >= self._forbidden.suspicious_from:
+            reason = f"it may be forbidden ({_topic(forbidden)}, {forbidden.score:.2f})"
+            return _verdict("unsure", verdict.score, reason, forbidden.nearest, forbidden.topic)
+        return verdict
+
+    def _by_evidence(
+        self, question: Encoded, normalised: str, found: Sequence[Neighbour], allowed: float
+    ) -> GateVerdict:
+        scope = self._scope
+        if scope is None:
+            return _verdict("must", allowed, "no scope is defined and nothing forbids it", None)
+        reading = scope.read(question, normalised, found)
+        measured = f"{reading.score:.2f} of the {scope.cut:.2f} asked"
+        score = reading.score * allowed
+        if reading.score >= scope.cut:
+            reason = f"it looks ours, {measured}{_near(reading.nearest)}"
+            return _verdict("must", score, reason, reading.nearest)
+        if reading.score >= scope.unsure_from:
+            reason = f"not enough shows that it is ours, {measured}{_near(reading.nearest)}"
+            return _verdict("unsure", score, reason, reading.nearest)
+        nearest = reading.against or reading.nearest
+        reason = f"little shows that it is ours, {measured}{_near(nearest)}"
+        return _verdict("may", score, reason, nearest)
+
+
+def _proof(normalised: str, found: Sequence[Neighbour]) -> Neighbour | None:
+    """A verified entry that asks the same: exactly, or near in meaning and in words."""
+    for neighbour in found:
+        if neighbour.kind != "entry":
+            continue
+        near = neighbour.similarity >= _SAME_MEANING and neighbour.lexical >= _SAME_WORDS
+        if near or only_words(normalise(neighbour.text)) == only_words(normalised):
+            return neighbour
+    return None
+
+
+def _verdict(
+    label: GateLabel, score: float, reason: str, nearest: Neighbour | None, topic: str | None = None
+) -> GateVerdict:
+    return GateVerdict(label=label, score=score, reason=reason, nearest=nearest, topic=topic, judge=JUDGE)
+
+
+def _near(neighbour: Neighbour | None) -> str:
+    if neighbour is None:
+        return ""
+    text = neighbour.text if len(neighbour.text) <= 80 else neighbour.text[:79] + "…"
+    return f"; nearest {neighbour.kind}: “{' '.join(text.split())}”"
+
+
+def _topic(forbidden: ForbiddenReading) -> str:
+    return _words(forbidden.topic or "must_not")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

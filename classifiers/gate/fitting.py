@@ -1,0 +1,152 @@
+"""How the two axes are fitted: which text is evidence for what, and none for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import anyio
+import numpy as np
+from numpy.typing import NDArray
+
+from classifiers import ClassifierError
+from classifiers.gate import Neighbour, ScopeSource
+from classifiers.gate.contrast import Contrast, Sample
+from classifiers.gate.forbidden import Forbidden, fit_forbidden
+from classifiers.gate.material import Material
+from classifiers.gate.scope import (
+    LEAST_OURS,
+    Scope,
+    Training,
+    fit_scope,
+    scope_features,
+    scope_rule,
+    without_support,
+)
+from classifiers.text import normalise
+from encoders import Encoded
+
+__all__ = ["Fitting", "ask"]
+
+Floats = NDArray[np.float64]
+Evidence = Mapping[int, Sequence[Neighbour]]  # by id of the sample
+
+_MOST_ROWS = 1_500  # examples of a class that weights are fitted on; all of them serve as neighbours
+_MOST_ASKED = 300  # of them, if sources are asked about each: an index takes milliseconds
+_CLAIMED = 0.5  # what the rule calls ours is ours: a weather office is asked for the weather
+
+
+async def ask(sources: Sequence[ScopeSource], question: Encoded, tenant: str) -> list[Neighbour]:
+    """What all sources find near a question.
+
+    Raises:
+        ClassifierError: if one of them cannot be asked, whatever it raised.
+    """
+    found: list[Neighbour] = []
+    for source in sources:
+        try:
+            found.extend(await source.near(question, tenant=tenant))
+        except ClassifierError:
+            raise
+        except Exception as exc:  # the door to foreign sources: without evidence there is no verdict
+            raise ClassifierError(f"{type(source).__name__} could not be asked: {exc!r}") from exc
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """One fit of both axes on one material."""
+
+    material: Material
+    sources: Sequence[ScopeSource]
+    tenant: str
+    max_false_refusal: float
+    languages: tuple[str, ...]  # that the encoder was trained on
+
+    async def scope(self) -> Scope | None:
+        """The axis of scope, or None if nothing defines it."""
+        material = self.material
+        most = _MOST_ASKED if self.sources else _MOST_ROWS
+        groups = (material.must, material.may, material.everyday, material.forbidden)
+        asked = [sample for group in groups for sample in _some_examples(group, most)]
+        evidence = {id(sample): await self._without_itself(sample) for sample in asked}
+        kinds = frozenset(neighbour.kind for found in evidence.values() for neighbour in found)
+        if not material.must and not kinds:
+            return None
+        return await anyio.to_thread.run_sync(self._fit_scope, evidence, kinds)
+
+    async def forbidden(self) -> Forbidden:
+        """The axis of what is forbidden."""
+        material = self.material
+        operators = Contrast([s for s in material.forbidden if s.ours], ())
+        shipped = [s for s in (*material.harmless, *material.everyday) if not operators.claims(s)]
+        theirs = [*_some_examples(material.must, _MOST_ROWS), *_some_examples(material.may, _MOST_ROWS)]
+        return await anyio.to_thread.run_sync(fit_forbidden, material.forbidden, shipped, theirs)
+
+    def _fit_scope(self, evidence: Evidence, kinds: frozenset[str]) -> Scope:
+        material = self.material
+        everyday = self._unclaimed(evidence, kinds)
+        contrast = Contrast(material.must, (*material.may, *everyday), self._trusted())
+        ours = [s for s in material.must if id(s) in evidence]
+        stripped = {id(s): without_support(evidence[id(s)]) for s in ours}
+        supported = [s for s in ours if any(n.kind == "passage" for n in evidence[id(s)])]
+        rows = _Rows(contrast, kinds)
+        training = Training(
+            ours=rows.of(ours, evidence),
+            near=np.concatenate([rows.of(material.may, evidence), rows.of(supported, stripped)]),
+            far=np.concatenate([rows.of(everyday, evidence), rows.of(material.forbidden, evidence)]),
+        )
+        return fit_scope(contrast, training, kinds, max_false_refusal=self.max_false_refusal)
+
+    def _unclaimed(self, evidence: Evidence, kinds: frozenset[str]) -> list[Sample]:
+        """The everyday questions that the operator's own material does not call ours."""
+        material = self.material
+        contrast = Contrast(material.must, (*material.may, *material.everyday), self._trusted())
+        rows = _Rows(contrast, kinds)
+        asked = [sample for sample in material.everyday if id(sample) in evidence]
+        claimed = scope_rule().scores(rows.of(asked, evidence)) >= _CLAIMED
+        return [sample for sample, is_ours in zip(asked, claimed, strict=True) if not is_ours]
+
+    def _trusted(self) -> tuple[str, ...]:
+        """In which languages the vectors are believed; none named means all.
+
+        What they are worth elsewhere only a fit can tell, so they count for nothing until one is possible.
+        """
+        written = [sample for sample in self.material.must if sample.kind == "example"]
+        return () if len(written) >= LEAST_OURS else self.languages
+
+    async def _without_itself(self, sample: Sample) -> Sequence[Neighbour]:
+        """What the sources find near an example, but not the example itself stored as an entry."""
+        found = await ask(self.sources, Encoded(sample.text, sample.vector), self.tenant)
+        text = normalise(sample.text)
+        return [neighbour for neighbour in found if normalise(neighbour.text) != text]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Makes rows of evidence out of samples."""
+
+    contrast: Contrast
+    kinds: frozenset[str]
+
+    def of(self, samples: Sequence[Sample], evidence: Evidence) -> Floats:
+        """One row for each sample that there is evidence on."""
+        asked = [sample for sample in samples if id(sample) in evidence]
+        left_out = self.contrast.left_out(asked)
+        if not asked:
+            return np.zeros((0, len(scope_rule().weights)))
+        return np.stack(
+            [
+                scope_features(row, evidence[id(sample)], self.kinds)
+                for row, sample in zip(left_out, asked, strict=True)
+            ]
+        )
+
+
+def _some_examples(samples: Sequence[Sample], most: int) -> list[Sample]:
+    """At most so many, drawn evenly. Descriptions are compared with, never fitted on."""
+    examples = [sample for sample in samples if sample.kind == "example"]
+    if len(examples) <= most:
+        return examples
+    chosen = np.random.default_rng(0).choice(len(examples), most, replace=False)
+    return [examples[index] for index in sorted(chosen)]

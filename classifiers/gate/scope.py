@@ -1,0 +1,222 @@
+"""The first axis: is the question ours? Examples, descriptions, entries and passages, weighed together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from classifiers.gate import Neighbour
+from classifiers.gate.combiner import Combiner, conformal_floor, enough_for
+from classifiers.gate.contrast import CONTRAST_FEATURES, Contrast, Nearest
+from classifiers.gate.lexical import lexical_share
+from encoders import Encoded
+
+__all__ = [
+    "LEAST_OURS",
+    "SCOPE_FEATURES",
+    "Reading",
+    "Scope",
+    "ScopeReading",
+    "Training",
+    "fit_scope",
+    "scope_features",
+    "scope_rule",
+    "without_support",
+]
+
+Floats = NDArray[np.float64]
+
+SCOPE_FEATURES = (*CONTRAST_FEATURES, "passage_wording", "passage_meaning", "entry_wording", "entry_meaning")
+
+# The rule that stands until examples say otherwise. For each piece of evidence: where it says nothing, and
+# how much a step of 1 from there counts. Set by hand between the quantiles of in-scope and out-of-scope
+# questions of a bank (English) and of two encyclopaedias (Japanese, Chinese), for a small encoder.
+_RULE: dict[str, tuple[float, float]] = {
+    "meaning_for_nearest": (0.45, 5.0),
+    "meaning_for_nearest_three": (0.40, 3.0),
+    "meaning_for_density": (0.20, 2.0),
+    "meaning_against_nearest": (0.40, -3.0),
+    "meaning_against_nearest_three": (0.35, -2.0),
+    "meaning_against_density": (0.15, -1.0),
+    "wording_for_nearest": (0.15, 2.0),
+    "wording_for_nearest_three": (0.12, 1.0),
+    "wording_for_density": (0.05, 0.5),
+    "wording_against_nearest": (0.20, -2.0),
+    "wording_against_nearest_three": (0.15, -1.0),
+    "wording_against_density": (0.05, -0.5),
+    "passage_wording": (0.40, 10.0),
+    "passage_meaning": (0.45, 2.0),
+    "entry_wording": (0.45, 4.0),
+    "entry_meaning": (0.55, 5.0),
+}
+_NEUTRAL = np.array([_RULE[name][0] for name in SCOPE_FEATURES])
+_WEIGHTS = np.array([_RULE[name][1] for name in SCOPE_FEATURES])
+_OF_KIND = {
+    kind: np.array([name.startswith(kind) for name in SCOPE_FEATURES]) for kind in ("passage", "entry")
+}
+
+RULE_CUT = 0.5  # without enough must examples for a promise
+LEAST_CUT = 0.3  # below lies what two or more everyday questions in ten reach
+LEAST_OURS = 5  # must examples; below, the rule alone decides
+LEAST_OTHERS = 20  # counter-examples of a sort
+_STIFFNESS = 0.02  # how many examples a unit of the rule's weights is worth
+_LOW = 0.02
+_LOWEST_FAR = -1.5  # logit; a few strange examples must not open the gate to everyday questions
+_UNSURE = 0.6  # times the cut: what lies below is called "may" outright
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """Evidence to fit on, one row per text, none compared with itself."""
+
+    ours: Floats
+    near: Floats  # the operator's may examples, and must examples whose passages were taken away
+    far: Floats  # everyday questions and attacks
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A combiner on a scale that two combiners share: 0.5 where few of our own questions lie lower.
+
+    Without it, whichever of the two has the more extreme outliers would decide alone.
+    """
+
+    combiner: Combiner
+    low: float  # logit that few of our questions lie under
+    middle: float  # logit of the median of our questions
+
+    def scores(self, features: Floats) -> Floats:
+        """One score per row."""
+        return self.of(self.combiner.logits(features))
+
+    def of(self, logits: Floats) -> Floats:
+        """The scores of logits: 0.5 at `low`, 0.88 at `middle`."""
+        return np.asarray(expit(2 * (logits - self.low) / max(self.middle - self.low, 0.5)), dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeReading:
+    """Where a question lies on the axis of scope."""
+
+    score: float
+    nearest: Neighbour | None  # what speaks for it most
+    against: Neighbour | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """The axis of scope, fitted."""
+
+    contrast: Contrast
+    near: Reading  # ours, and not one of those that look like ours
+    far: Reading  # ours, and not what people ask any chatbot
+    cut: float
+    kinds: frozenset[str]  # what the sources had at fit: from then on their silence tells something
+    notes: tuple[str, ...] = ()
+
+    @property
+    def unsure_from(self) -> float:
+        """Between this and the cut the gate is unsure."""
+        return self.cut * _UNSURE
+
+    def read(self, question: Encoded, normalised: str, found: Sequence[Neighbour]) -> ScopeReading:
+        """How much speaks for the question being ours, and what does most."""
+        contrasted, nearest, against = self.contrast.evidence(question, normalised)
+        row = scope_features(contrasted, found, self.kinds)[None, :]
+        samples = [_as_neighbour(question, nearest)] if nearest else []
+        return ScopeReading(
+            score=float(_both(self.near.scores(row), self.far.scores(row))[0]),
+            nearest=max((*found, *samples), key=lambda n: n.similarity + n.lexical, default=None),
+            against=_as_neighbour(question, against) if against else None,
+        )
+
+
+def scope_rule() -> Combiner:
+    """The combiner before any example was seen."""
+    return Combiner(_WEIGHTS, _NEUTRAL)
+
+
+def scope_features(contrasted: Floats, found: Sequence[Neighbour], kinds: frozenset[str]) -> Floats:
+    """One row of evidence. Finding nothing tells something only of kinds that are there to be found."""
+    row = np.concatenate([contrasted, np.full(4, np.nan)])
+    for kind, columns in _OF_KIND.items():
+        near = [neighbour for neighbour in found if neighbour.kind == kind]
+        if near:
+            row[columns] = max(n.lexical for n in near), max(n.similarity for n in near)
+        elif kind in kinds:
+            row[columns] = 0.0
+    return row
+
+
+def without_support(found: Sequence[Neighbour]) -> list[Neighbour]:
+    """The weaker half of the passages: what a question finds whose document we do not hold."""
+    passages = sorted((n for n in found if n.kind == "passage"), key=lambda n: n.lexical + n.similarity)
+    return [*passages[: (len(passages) + 1) // 2], *(n for n in found if n.kind != "passage")]
+
+
+def fit_scope(
+    contrast: Contrast, training: Training, kinds: frozenset[str], *, max_false_refusal: float
+) -> Scope:
+    """Fit the weights if the examples allow, and cut where the promise of false refusals is kept."""
+    near, near_scores = _fitted(training.ours, training.near, lowest=-np.inf)
+    far, far_scores = _fitted(training.ours, training.far, lowest=_LOWEST_FAR)
+    held_out = _both(near_scores, far_scores)
+    cut = conformal_floor(held_out, max_false_refusal)
+    if cut is None:  # no promise can be made: what lies with the least of our own examples may pass
+        cut = min(held_out.min(initial=RULE_CUT), RULE_CUT)
+    strangers = int((held_out < LEAST_CUT).sum()) if cut < LEAST_CUT else 0
+    return Scope(
+        contrast=contrast,
+        near=near,
+        far=far,
+        cut=max(float(cut), LEAST_CUT),
+        kinds=kinds,
+        notes=(*_thin(len(training.ours), max_false_refusal), *_strange(strangers)),
+    )
+
+
+def _fitted(ours: Floats, others: Floats, *, lowest: float) -> tuple[Reading, Floats]:
+    """A combiner on its scale, and the scores of our own examples by combiners that did not see them."""
+    rule = scope_rule()
+    if len(ours) < LEAST_OURS or len(others) < LEAST_OTHERS:
+        reading = Reading(rule, 0.0, 2.0)
+        return reading, reading.of(rule.logits(ours))
+    features = np.concatenate([ours, others])
+    truth = np.arange(len(features)) < len(ours)
+    held_out = rule.cross_fitted(features, truth, stiffness=_STIFFNESS)[truth]
+    low, middle = np.quantile(held_out, (_LOW, 0.5))
+    fitted = rule.fitted(features, truth, stiffness=_STIFFNESS)
+    reading = Reading(fitted, max(float(low), lowest), float(middle))
+    return reading, reading.of(held_out)
+
+
+def _both(near: Floats, far: Floats) -> Floats:
+    """One score where both must speak for the question."""
+    return np.asarray(np.minimum(near, far), dtype=np.float64)
+
+
+def _strange(count: int) -> tuple[str, ...]:
+    if not count:
+        return ()
+    return (
+        f"{count} of the must examples look like nothing else in the policy or the documents; questions like "
+        "them are refused, since the cut that lets them pass lets everything pass: add more of their kind",
+    )
+
+
+def _as_neighbour(question: Encoded, near: Nearest) -> Neighbour:
+    return near.sample.neighbour(near.similarity, lexical_share(question.text, near.sample.text))
+
+
+def _thin(must: int, max_false_refusal: float) -> tuple[str, ...]:
+    needed = enough_for(max_false_refusal)
+    if must >= needed:
+        return ()
+    return (
+        f"must has {must} examples: {needed - must} more are needed to promise at most "
+        f"{max_false_refusal:.0%} false refusals; until then a default cut is used",
+    )

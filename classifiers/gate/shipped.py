@@ -1,0 +1,66 @@
+"""What the gate knows before the operator says a word: attacks, harmless look-alikes, everyday questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from classifiers.gate import Topic
+
+__all__ = ["Attacks", "Pattern", "shipped_attacks", "shipped_everyday"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """An attack that is known by its wording alone."""
+
+    topic: str
+    expression: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Attacks:
+    """Forbidden knowledge: topics with examples, patterns, and harmless texts that look alike."""
+
+    topics: tuple[Topic, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
+    harmless: tuple[str, ...] = ()
+
+    def matching(self, normalised: str) -> Pattern | None:
+        """The first pattern that matches, if any."""
+        return next((known for known in self.patterns if known.expression.search(normalised)), None)
+
+
+@lru_cache(maxsize=1)
+def shipped_attacks() -> Attacks:
+    """The list in attacks.yaml."""
+    data = _read("attacks.yaml")
+    return Attacks(
+        topics=tuple(Topic(name, examples=_texts(lines)) for name, lines in data["topics"].items()),
+        patterns=tuple(
+            Pattern(topic, re.compile(expression))
+            for topic, expressions in data["patterns"].items()
+            for expression in expressions
+        ),
+        harmless=_texts(data["harmless"]),
+    )
+
+
+@lru_cache(maxsize=1)
+def shipped_everyday() -> tuple[str, ...]:
+    """The questions in everyday.yaml, which stand for "may"."""
+    return _texts(_read("everyday.yaml"))
+
+
+def _texts(by_language: Mapping[str, list[str]]) -> tuple[str, ...]:
+    return tuple(text for lines in by_language.values() for text in lines)
+
+
+def _read(name: str) -> Any:
+    return yaml.safe_load((files("classifiers.gate") / name).read_text(encoding="utf-8"))
