@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from anyio import to_thread
@@ -20,11 +22,25 @@ from scipy.stats import beta
 from cache.arrays import Owners, ShelfArrays, without_entries
 from cache.entries import Entry
 from cache.evidence import Numbers, Weighing
+from cache.guards import Guard
+from cache.matching import closest, objection
 from encoders import Encoder, Vector
 
-__all__ = ["CONFIDENCE", "Cut", "Labelled", "Probes", "ask", "cut_for", "probe", "shelf_cut", "upper_bound"]
+__all__ = [
+    "CONFIDENCE",
+    "Cut",
+    "Labelled",
+    "Probes",
+    "ask",
+    "cut_for",
+    "guarded",
+    "probe",
+    "shelf_cut",
+    "upper_bound",
+]
 
 CONFIDENCE = 0.95
+_WORTH_GUARDING = 0.3  # far below any cut that is found, a veto changes nothing
 _CHUNK = 256  # probes at a time: 10,000 phrasings stay below 200 MB
 
 
@@ -47,6 +63,13 @@ class Probes:
     scores: Numbers
     right: NDArray[np.bool_]
     answerable: NDArray[np.bool_]
+    questions: Owners  # which text was asked
+    entries: Owners  # which entry scored best
+
+
+_NO_PROBES = Probes(
+    np.empty(0), np.empty(0, bool), np.empty(0, bool), np.empty(0, np.intp), np.empty(0, np.intp)
+)
 
 
 def upper_bound(wrong: int, n: int, *, confidence: float = CONFIDENCE) -> float:
@@ -85,9 +108,10 @@ async def shelf_cut(
     weighing: Weighing,
     target_error: float,
     default: float,
+    guards: Sequence[Guard] = (),
     labelled: Sequence[Labelled] = (),
 ) -> Cut:
-    """The cut for the active entries of one shelf.
+    """The cut for the active entries of one shelf, behind the guards that serve with it.
 
     Labelled questions are the traffic itself and stand in the place of the probes, as soon as
     there are enough of them to show the target.
@@ -95,17 +119,15 @@ async def shelf_cut(
     texts = [text for entry in entries for text in entry.phrasings]
     owners = np.repeat(np.arange(len(entries)), [len(entry.phrasings) for entry in entries])
     if not texts:
-        nothing = Probes(np.empty(0), np.empty(0, bool), np.empty(0, bool))
-        return cut_for(nothing, target_error=target_error, default=default)
+        return cut_for(_NO_PROBES, target_error=target_error, default=default)
     vectors = await encoder.encode(texts)
     shelf = await to_thread.run_sync(lambda: ShelfArrays.of(vectors, texts, owners))
     if _wrong_allowed(len(labelled), target_error) < 0:
-        probes = await to_thread.run_sync(lambda: probe(shelf, weighing))
+        probes = await to_thread.run_sync(lambda: guarded(probe(shelf, weighing), texts, entries, guards))
         return cut_for(probes, target_error=target_error, default=default)
-    asked = await encoder.encode([one.text for one in labelled])
-    gold = _gold(entries, labelled)
-    texts = [one.text for one in labelled]
-    probes = await to_thread.run_sync(lambda: ask(shelf, asked, texts, gold, weighing))
+    asked = [one.text for one in labelled]
+    ask_all = partial(ask, shelf, await encoder.encode(asked), asked, _gold(entries, labelled), weighing)
+    probes = await to_thread.run_sync(lambda: guarded(ask_all(), asked, entries, guards))
     cut = cut_for(probes, target_error=target_error, default=default)
     return replace(cut, why=f"labelled questions: {cut.why}")
 
@@ -114,7 +136,7 @@ def probe(shelf: ShelfArrays, weighing: Weighing) -> Probes:
     """Hold out each phrasing, then its whole entry, and see what would have been served."""
     sizes = shelf.entry_sizes
     owners = np.repeat(np.arange(len(sizes)), sizes)
-    scores, right, answerable = [], [], []
+    parts: list[Probes] = []
     for rows in _chunks(len(owners)):
         own = owners[rows]
         evidence = shelf.held_out(rows)
@@ -122,22 +144,44 @@ def probe(shelf: ShelfArrays, weighing: Weighing) -> Probes:
         found = weighing.probability(evidence)
         gone = weighing.probability(without_entries(evidence, own))
         gone[np.arange(len(rows)), own] = 0.0
-        scores += [found.max(axis=1)[findable], gone.max(axis=1)]
-        right += [(found.argmax(axis=1) == own)[findable], np.zeros(len(rows), bool)]
-        answerable += [np.ones(int(findable.sum()), bool), np.zeros(len(rows), bool)]
-    return Probes(np.concatenate(scores), np.concatenate(right), np.concatenate(answerable))
+        parts += [
+            _best(found[findable], rows[findable], own[findable]),
+            _best(gone, rows, np.full(len(rows), -1)),
+        ]
+    return Probes(*(np.concatenate(arrays) for arrays in zip(*map(_arrays, parts), strict=True)))
 
 
 def ask(
     shelf: ShelfArrays, vectors: Vector, texts: Sequence[str], gold: Owners, weighing: Weighing
 ) -> Probes:
     """What the shelf would have served for questions whose entry is known (-1: none)."""
-    scores, right = [], []
+    parts: list[Probes] = []
     for rows in _chunks(len(texts)):
         found = weighing.probability(shelf.evidence(vectors[rows], [texts[row] for row in rows]))
-        scores.append(found.max(axis=1))
-        right.append(found.argmax(axis=1) == gold[rows])
-    return Probes(np.concatenate(scores), np.concatenate(right), gold >= 0)
+        parts.append(_best(found, rows, gold[rows]))
+    return Probes(*(np.concatenate(arrays) for arrays in zip(*map(_arrays, parts), strict=True)))
+
+
+def guarded(
+    probes: Probes, texts: Sequence[str], entries: Sequence[Entry], guards: Sequence[Guard]
+) -> Probes:
+    """The probes as the guards leave them: what one of them holds back is not served, right or wrong."""
+    scores = probes.scores.copy()
+    for at in np.flatnonzero(scores >= _WORTH_GUARDING):
+        entry, text = entries[probes.entries[at]], texts[probes.questions[at]]
+        others = tuple(phrasing for phrasing in entry.phrasings if phrasing != text)  # itself, held out
+        if objection(text, closest(text, others), others, entry.language, guards) is not None:
+            scores[at] = 0.0
+    return replace(probes, scores=scores)
+
+
+def _best(found: Numbers, questions: Owners, gold: Owners) -> Probes:
+    entries = found.argmax(axis=1)
+    return Probes(found.max(axis=1), entries == gold, gold >= 0, questions, entries)
+
+
+def _arrays(probes: Probes) -> tuple[NDArray[Any], ...]:
+    return probes.scores, probes.right, probes.answerable, probes.questions, probes.entries
 
 
 def _gold(entries: Sequence[Entry], labelled: Sequence[Labelled]) -> Owners:

@@ -12,7 +12,19 @@ from cache.evidence import Evidence, Weighing, agreement
 from cache.guards import Compared, Guard
 from cache.text import pieces
 
-__all__ = ["Candidate", "Hit", "Match", "Miss", "NearMiss", "Similar", "Tier", "candidates", "decide"]
+__all__ = [
+    "Candidate",
+    "Hit",
+    "Match",
+    "Miss",
+    "NearMiss",
+    "Similar",
+    "Tier",
+    "candidates",
+    "closest",
+    "decide",
+    "objection",
+]
 
 Tier = Literal["exact", "vector"]
 
@@ -98,9 +110,9 @@ def decide(question: str, ranked: Sequence[Candidate], *, cut: float, guards: Se
         return Miss(reason=f"no entry is near: the nearest scores {first.score:.3f}, the cut is {cut:.3f}")
     if first.score < cut:
         return _held_back(first, f"score {first.score:.3f} is below the cut {cut:.3f}")
-    objection = _objection(question, first, guards)
-    if objection is not None:
-        return _held_back(first, objection)
+    seen = objection(question, first.phrasing, first.entry.phrasings, first.entry.language, guards)
+    if seen is not None:
+        return _held_back(first, seen)
     return Hit(
         entry=first.entry,
         phrasing=first.phrasing,
@@ -114,13 +126,15 @@ def _held_back(candidate: Candidate, reason: str) -> NearMiss:
     return NearMiss(entry=candidate.entry, phrasing=candidate.phrasing, score=candidate.score, reason=reason)
 
 
-def _objection(question: str, candidate: Candidate, guards: Sequence[Guard]) -> str | None:
+def objection(
+    question: str, phrasing: str, phrasings: Sequence[str], language: str, guards: Sequence[Guard]
+) -> str | None:
     """What the first objecting guard saw; a guard that could not look objects too."""
     compared = Compared(
         question=pieces(question).normalised,
-        phrasing=pieces(candidate.phrasing).normalised,
-        phrasings=tuple(pieces(phrasing).normalised for phrasing in candidate.entry.phrasings),
-        language=candidate.entry.language,
+        phrasing=pieces(phrasing).normalised,
+        phrasings=tuple(pieces(one).normalised for one in phrasings),
+        language=language,
     )
     for guard in guards:
         try:
@@ -130,6 +144,12 @@ def _objection(question: str, candidate: Candidate, guards: Sequence[Guard]) -> 
         if seen is not None:
             return f"{guard.name}: {seen}"
     return None
+
+
+def closest(question: str, phrasings: Sequence[str]) -> str:
+    """The phrasing whose wording agrees best with a question's."""
+    grams = pieces(question).grams
+    return max(phrasings, key=lambda text: agreement(grams, pieces(text).grams))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +170,9 @@ def _nearness(question: str, entry: Entry, similar: Similar) -> _Nearness:
     floor = similar.floor if similar.floor is not None else 0.0
     cosines = [cosine for _, cosine in found] or [floor]
     second = cosines[1] if len(cosines) > 1 else floor if len(wording) > 1 else cosines[0]
-    grams = pieces(question).grams
-    shares = [(agreement(grams, pieces(text).grams), text) for text in entry.phrasings]
-    characters, closest = max(shares, key=lambda share: share[0])
-    return _Nearness(
-        entry, found[0][0] if found else closest, cosines[0], min(second, cosines[0]), characters
-    )
+    worded = closest(question, entry.phrasings)
+    characters = agreement(pieces(question).grams, pieces(worded).grams)
+    return _Nearness(entry, found[0][0] if found else worded, cosines[0], min(second, cosines[0]), characters)
 
 
 def _rival(similar: Similar) -> float:

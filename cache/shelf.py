@@ -93,6 +93,7 @@ class Shelf:
             weighing=self._weighing(language),
             target_error=self._target_error,
             default=self._default_cut(language),
+            guards=self._guards,
             labelled=labelled,
         )
         await self._cuts.keep(tenant, language, cut)

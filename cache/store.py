@@ -239,6 +239,18 @@ class EntryStore:
         async with self.db.connect() as connection:
             return tuple(entries_from_rows((await connection.execute(statement)).mappings()))
 
+    async def questions(self, tenant: str, *, limit: int) -> tuple[str, ...]:
+        """Phrasings of the tenant's active entries: each entry's question first, then its other phrasings."""
+        statement = (
+            select(entry_phrasings.c.text)
+            .join(entries, entries.c.id == entry_phrasings.c.entry_id)
+            .where(entries.c.tenant == tenant, entries.c.state == "active")
+            .order_by(entry_phrasings.c.position, entry_phrasings.c.id)
+            .limit(limit)
+        )
+        async with self.db.connect() as connection:
+            return tuple(await connection.scalars(statement))
+
     async def shelves(self) -> tuple[tuple[str, str], ...]:
         """Every tenant and language that has an active entry."""
         statement = select(entries.c.tenant, entries.c.language).where(entries.c.state == "active").distinct()

@@ -41,6 +41,7 @@ from storage.vectors import IndexUnavailable
 
 __all__ = ["Services", "assemble", "open_judge"]
 
+VERIFIED_QUESTIONS = 1_000  # that the gate compares with when it suspects something; more add little but time
 CATCH_UP_S = 3.0  # entries written elsewhere (an import, another replica) are indexed this soon
 
 
@@ -126,7 +127,11 @@ async def _gate(settings: Settings, stores: Stores) -> Gate:
         PassageScope(stores.passage_index, source_key="path"),
     ]
     gate = await ExampleGate.fit(
-        read_policy(settings), stores.encoder, sources, max_false_refusal=settings.gate.max_false_refusal
+        read_policy(settings),
+        stores.encoder,
+        sources,
+        max_false_refusal=settings.gate.max_false_refusal,
+        verified=await stores.entries.questions("default", limit=VERIFIED_QUESTIONS),
     )
     for note in gate.notes:
         structlog.get_logger("sekisho.gate").warning("gate", note=note)

@@ -51,6 +51,7 @@ class ExampleGate:
         tenant: str = "default",
         attacks: Attacks | None = None,
         everyday: Sequence[str] | None = None,
+        verified: Sequence[str] = (),
     ) -> ExampleGate:
         """Encode the policy once and fit both axes.
 
@@ -59,6 +60,7 @@ class ExampleGate:
             tenant: whose entries the sources show while fitting.
             attacks: in place of the shipped list.
             everyday: questions that no helpdesk is for, in place of the shipped list.
+            verified: questions that people answered; what resembles them is not forbidden for its words.
 
         Raises:
             ClassifierError: if the examples cannot be encoded or a source cannot be asked.
@@ -70,7 +72,7 @@ class ExampleGate:
             )
         attacks = shipped_attacks() if attacks is None else attacks
         everyday = shipped_everyday() if everyday is None else everyday
-        material = await gather(policy, attacks, everyday, encoder)
+        material = await gather(policy, attacks, everyday, verified, encoder)
         fitting = Fitting(material, tuple(sources), tenant, max_false_refusal, encoder.identity.languages)
         scope = await fitting.scope()
         return cls(
@@ -97,14 +99,19 @@ class ExampleGate:
             return _verdict("unsure", 0.0, "there is nothing to judge: no letter and no digit", None)
         # A few milliseconds of numpy: handing it to a thread would cost more than it frees.
         forbidden = self._forbidden.read(question, normalised)
-        refusal = self._stated_or_attack(normalised, forbidden)
-        if refusal is not None:
-            return refusal
+        stated = self._stated_or_attack(normalised, forbidden)
+        if stated is not None:
+            return stated
         found = await ask(self._sources, question, tenant)
+        if forbidden.score >= self._forbidden.cut and _same_words(normalised, found) is None:
+            looks = f"it looks forbidden ({_topic(forbidden)}, {forbidden.score:.2f})"
+            return _verdict(
+                "must_not", 0.0, looks + _near(forbidden.nearest), forbidden.nearest, forbidden.topic
+            )
         return self._judge_scope(question, normalised, found, forbidden)
 
     def _stated_or_attack(self, normalised: str, forbidden: ForbiddenReading) -> GateVerdict | None:
-        """What needs no evidence of scope: what was written down before, and what is forbidden."""
+        """What needs no evidence: what the operator wrote down, and known attacks."""
         stated = self._stated.get(only_words(normalised))
         if stated is not None:
             score = 1.0 if stated.label == "must" else 0.0
@@ -114,10 +121,6 @@ class ExampleGate:
         if pattern is not None:
             reason = f"its wording is a known attack ({_words(pattern.topic)})"
             return _verdict("must_not", 0.0, reason, forbidden.nearest, pattern.topic)
-        if forbidden.score >= self._forbidden.cut:
-            looks = f"it looks forbidden ({_topic(forbidden)}, {forbidden.score:.2f})"
-            reason = f"{looks}{_near(forbidden.nearest)}"
-            return _verdict("must_not", 0.0, reason, forbidden.nearest, forbidden.topic)
         return None
 
     def _judge_scope(
@@ -159,13 +162,16 @@ class ExampleGate:
 
 def _proof(normalised: str, found: Sequence[Neighbour]) -> Neighbour | None:
     """A verified entry that asks the same: exactly, or near in meaning and in words."""
-    for neighbour in found:
-        if neighbour.kind != "entry":
-            continue
-        near = neighbour.similarity >= _SAME_MEANING and neighbour.lexical >= _SAME_WORDS
-        if near or only_words(normalise(neighbour.text)) == only_words(normalised):
-            return neighbour
-    return None
+    entries = (neighbour for neighbour in found if neighbour.kind == "entry")
+    near = (n for n in entries if n.similarity >= _SAME_MEANING and n.lexical >= _SAME_WORDS)
+    return _same_words(normalised, found) or next(near, None)
+
+
+def _same_words(normalised: str, found: Sequence[Neighbour]) -> Neighbour | None:
+    """A verified entry in these very words: a person decided, where a judge would only guess."""
+    words = only_words(normalised)
+    entries = (neighbour for neighbour in found if neighbour.kind == "entry")
+    return next((entry for entry in entries if only_words(normalise(entry.text)) == words), None)
 
 
 def _verdict(

@@ -80,7 +80,8 @@ class Fitting:
         material = self.material
         operators = Contrast([s for s in material.forbidden if s.ours], ())
         shipped = [s for s in (*material.harmless, *material.everyday) if not operators.claims(s)]
-        theirs = [*_some_examples(material.must, _MOST_ROWS), *_some_examples(material.may, _MOST_ROWS)]
+        groups = (material.must, material.may, material.verified)
+        theirs = [sample for group in groups for sample in _some_examples(group, _MOST_ROWS)]
         return await anyio.to_thread.run_sync(fit_forbidden, material.forbidden, shipped, theirs)
 
     def _fit_scope(self, evidence: Evidence, kinds: frozenset[str]) -> Scope:

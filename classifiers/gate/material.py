@@ -28,6 +28,7 @@ class Material:
     everyday: tuple[Sample, ...]  # shipped: what people ask any chatbot
     forbidden: tuple[Sample, ...]
     harmless: tuple[Sample, ...]  # shipped: looks like the forbidden
+    verified: tuple[Sample, ...]  # what people answered; no evidence of scope, as entries give that live
 
     def stated(self) -> dict[str, Sample]:
         """What needs no judging, by its words: the operator's examples, and all that is forbidden.
@@ -38,7 +39,9 @@ class Material:
         return {only_words(normalise(sample.text)): sample for sample in written}
 
 
-async def gather(policy: Policy, attacks: Attacks, everyday: Sequence[str], encoder: Encoder) -> Material:
+async def gather(
+    policy: Policy, attacks: Attacks, everyday: Sequence[str], verified: Sequence[str], encoder: Encoder
+) -> Material:
     """Encode the whole material in one call.
 
     Raises:
@@ -54,8 +57,9 @@ async def gather(policy: Policy, attacks: Attacks, everyday: Sequence[str], enco
             *(sample for topic in attacks.topics for sample in _of_topic(topic, ours=False)),
         ),
         harmless=tuple(Sample(t, "may", _NO_VECTOR, source="harmless", ours=False) for t in attacks.harmless),
+        verified=tuple(Sample(text, "must", _NO_VECTOR, source="verified") for text in verified),
     )
-    groups = (plain.must, plain.may, plain.everyday, plain.forbidden, plain.harmless)
+    groups = (plain.must, plain.may, plain.everyday, plain.forbidden, plain.harmless, plain.verified)
     texts = [sample.text for group in groups for sample in group]
     try:
         vectors = iter(await encoder.encode(texts) if texts else ())

@@ -15,7 +15,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/")
 async def welcome() -> HTMLResponse:
-    """The page; the key stays in the browser (`/#key=…`)."""
+    """The page. `/#key=…&q=…` asks at once; what stands after the # stays in the browser."""
     return HTMLResponse(_page())
 
 
