@@ -1,0 +1,93 @@
+"""Whether a sentence claims anything: greetings, offers, questions, lead-ins and plain refusals do not.
+
+What is taken for no claim leaves without a check, so a doubt counts as a claim: a figure, an address or a
+contrast ("but …") makes any of them a statement again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+__all__ = ["SpeechAct", "speech_act"]
+
+SpeechAct = Literal["claim", "greeting", "offer", "refusal", "lead_in", "question"]
+ORDER: tuple[SpeechAct, ...] = ("greeting", "refusal", "offer", "lead_in", "question")
+DECORATION = re.compile(r"[*_`~#]+|[\[［](?:\d{1,3}|[\d,\s–-]+)[\]］]|[\U0001F300-\U0001FAFF☺️]")
+SOURCE = re.compile(
+    r"\(?\b(?:passages?|sources?|documents?)\s*\d+(?:\s*(?:,|&|and)\s*\d+)*\)?|\(?(?:出典|来源|資料|文書|资料|文档)\s*\d+\)?",
+    re.IGNORECASE,
+)
+FINAL_MARKS = " \t\n.。!！…,，、:：;；)）\"'”’」』"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    whole: tuple[re.Pattern[str], ...]
+    start: tuple[re.Pattern[str], ...]
+    find: tuple[re.Pattern[str], ...]
+    veto: tuple[re.Pattern[str], ...]
+    softened: tuple[re.Pattern[str], ...]  # "I am sorry, but": no contrast
+    longest: int
+    announces: bool  # before a colon a figure is no reason for a check: "The steps for Windows 10:"
+
+    def holds(self, text: str, *, announcing: bool = False) -> bool:
+        if len(text) > self.longest:
+            return False
+        matched = (
+            any(p.fullmatch(text) for p in self.whole)
+            or any(p.match(text) for p in self.start)
+            or any(p.search(text) for p in self.find)
+        )
+        return matched and ((announcing and self.announces) or not self._vetoed(text))
+
+    def _vetoed(self, text: str) -> bool:
+        for pattern in self.softened:
+            text = pattern.sub("", text)
+        return any(p.search(text) for p in self.veto)
+
+
+def speech_act(sentence: str) -> SpeechAct:
+    """What a sentence does; "claim" unless it surely does something else."""
+    plain = (
+        unicodedata.normalize("NFKC", DECORATION.sub(" ", SOURCE.sub(" passages ", sentence)))
+        .lower()
+        .replace("’", "'")
+    )
+    plain = " ".join(plain.split()).strip(FINAL_MARKS)
+    if not any(c.isalnum() for c in plain):
+        return "lead_in"  # marks alone
+    colon = sentence.rstrip(" *_").endswith((":", "："))
+    return next((act for act in ORDER if _rules()[act].holds(plain, announcing=colon)), "claim")
+
+
+@cache
+def _rules() -> dict[SpeechAct, _Rule]:
+    data = json.loads(files(__package__).joinpath("speech_acts.json").read_text(encoding="utf-8"))
+    return {act: _rule(data[act], data["lists"]) for act in ORDER}
+
+
+def _rule(data: dict[str, Any], lists: dict[str, str]) -> _Rule:
+    def compiled(key: str) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(_filled(pattern, lists)) for pattern in data.get(key, ()))
+
+    return _Rule(
+        compiled("whole"),
+        compiled("start"),
+        compiled("find"),
+        compiled("veto"),
+        compiled("softened"),
+        data.get("longest", 80),
+        data.get("announces", False),
+    )
+
+
+def _filled(pattern: str, lists: dict[str, str]) -> str:
+    for name, alternatives in lists.items():
+        pattern = pattern.replace("{" + name + "}", alternatives)
+    return pattern

@@ -1,0 +1,102 @@
+"""What of an answer can be true or false."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classifiers.faithfulness.speech_acts import speech_act
+from classifiers.faithfulness.statements import statements
+
+NO_CLAIMS = {
+    "greeting": [
+        "Hello!", "Thank you for your question.", "Sure, I'd be happy to help!", "I hope this helps!", "Sure, I can help you with that!",
+        "こんにちは。", "ご質問ありがとうございます。", "かしこまりました。", "您好！", "感谢您的咨询。", "希望以上信息对您有所帮助。",
+    ],
+    "refusal": [
+        "I'm sorry, but the documents don't say how long shipping takes.", "The provided context does not mention a refund policy.",
+        "I could not find any information about parking.", "Unable to answer based on given passages.", "None of the passages mention the colour.",
+        "There is no information about fees in the given documents.", "Passage 2 does not provide any information about opening hours.",
+        "提供された資料には返金について記載がありません。", "申し訳ありませんが、その質問にはお答えできません。", "該当する情報は見つかりませんでした。", "文書には送料に関する情報は含まれていません。", "わかりません。",
+        "根据提供的资料，文档中没有提到退款政策。", "很抱歉，我无法回答这个问题。", "资料中未提及运费。", "我不知道。",
+    ],
+    "offer": [
+        "Let me know if you have any other questions.", "If you need further assistance, feel free to contact us.", "Is there anything else I can help you with?",
+        "他にご質問がございましたら、お気軽にお問い合わせください。", "如果您还有其他问题，请随时联系我们。", "还有什么可以帮您？",
+    ],
+    "lead_in": [
+        "Based on the provided passages, here are some ways to reheat food:", "Here are the steps:", "To remove it from Windows 10, follow these steps:",
+        "(Passage 1)", "以下の通りです。", "料理を美味しく仕上げるためには、以下の手段が効果的です。", "步骤如下：",
+    ],
+    "question": ["Would you like to see the opening hours?", "Which card do you have?", "どのカードをお持ちですか？", "您用的是哪张卡？"],
+}  # fmt: skip
+CLAIMS = [
+    "The fee is 30 EUR.", "I'm sorry, but the fee is not refundable.", "The documents don't say 30 EUR, but it is 20 EUR.", "Unfortunately, refunds are not possible.",
+    "Did you know that the card is free?", "You do not need a passport.", "If you need a new card, call 0800 1234.", "Hello, the office is closed.", "Please contact the office before Monday.",
+    "There is no fee for students.", "Employees do not have access to the archive.", "Follow the blue line to the exit.", "The answer is no.", "No fees are charged.", "No information is stored on the card.",
+    "返金はできません。", "手数料は無料です。", "以下の年齢の方は入場できません。", "申請は窓口で行ってください。", "資料は3日以内に提出してください。", "お問い合わせは平日のみ受け付けます。", "カードは再発行できません。",
+    "このデータは保存されません。", "無料です。", "はい、利用できます。", "この情報は公開されていません。", "以下の場合は利用できません。",
+    "不能退款。", "文件必须在三天内提交。", "如果您需要退款，请在7天内申请。", "会员不需要支付运费。", "该文件不能修改。", "好的，可以退款。",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("act", "sentence"), [(act, s) for act, found in NO_CLAIMS.items() for s in found])
+def test_what_claims_nothing_is_told_by_what_it_does(act: str, sentence: str) -> None:
+    assert speech_act(sentence) != "claim"
+    assert statements(sentence) == []
+
+
+@pytest.mark.parametrize("sentence", CLAIMS)
+def test_what_could_be_wrong_is_a_statement_however_politely_it_starts(sentence: str) -> None:
+    assert [s.text for s in statements(sentence)] == [sentence]
+
+
+ANSWERS = {
+    "column names and titles claim nothing": (
+        "# Fees\n\n| Name | Fee |\n|---|---|\n| Basic | 3 EUR |",
+        ["| Basic | 3 EUR |"],
+    ),
+    "a heading with a figure does": ("## Only 30 EUR\n\nPay now.", ["Only 30 EUR", "Pay now."]),
+    "items are statements, however short": ("You need:\n- Passport\n- Yes", ["You need:", "Passport", "Yes"]),
+    "clauses between semicolons": (
+        "Students pay nothing at all; teachers pay half of it.",
+        ["Students pay nothing at all;", "teachers pay half of it."],
+    ),
+    "short clauses stay together": ("Open; closed.", ["Open; closed."]),
+    "Chinese clauses": ("学生可以免费入场；教师需要支付一半。", ["学生可以免费入场；", "教师需要支付一半。"]),
+    "code": ("Run this:\n```\nrm -rf build\n```", ["Run this:", "rm -rf build"]),
+    "all together": (
+        "こんにちは。料金は500円です。他にご質問がございましたら、お気軽にお問い合わせください。",
+        ["料金は500円です。"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("answer", "expected"), ANSWERS.values(), ids=ANSWERS)
+def test_an_answer_is_cut_into_statements(answer: str, expected: list[str]) -> None:
+    assert [s.text for s in statements(answer)] == expected
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "Hello! ",
+                "It costs 3 EUR; it is ready now. ",
+                "無料です。",
+                "\n- ",
+                "好的。",
+                "？",
+                "| a | b |\n|--|\n",
+                "; ",
+            ]
+        )
+    ).map("".join)
+)
+def test_spans_point_into_the_answer(answer: str) -> None:
+    found = statements(answer)
+    assert all(answer[s.start : s.end] == s.text for s in found)
+    assert all(one.end <= other.start for one, other in pairwise(found))
