@@ -1,0 +1,60 @@
+"""Numbers are compared by what they mean, not by how they are written."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classifiers.faithfulness.quantities import QuantityPool, quantities
+
+SAME = [
+    ("1,200円", "千二百円"), ("¥1200", "１，２００円"), ("3.5万円", "35,000円"), ("1億2000万人", "120,000,000人"), ("八百元", "800元"),
+    ("令和6年", "2024年"), ("平成元年", "1989年"), ("二〇二四年", "2024年"), ("March 5, 2024", "2024年3月5日"), ("2024-03-05", "5th of March 2024"),
+    ("5:30 p.m.", "17:30"), ("午後5時半", "17:30"), ("下午5点半", "5:30 pm"), ("9 a.m.", "午前9時"), ("two weeks", "14 days"), ("12 months", "one year or 1 year"),
+    ("30%", "30 percent"), ("三十パーセント", "30%"), ("twenty-five days", "25 days"), ("three hundred and five", "305"), ("$3.5 million", "3,500,000 dollars"),
+    ("about 5,000 people", "5,021 people"), ("約5,000人", "5021人"), ("twice", "two times"), ("3个月", "三个月"), ("23-year-old", "23 years old"), ("5 km", "5000 m"),
+]  # fmt: skip
+DIFFERENT = [
+    ("1,200円", "1,300円"), ("30%", "31%"), ("令和5年", "2024年"), ("14 weeks", "14 days"), ("5:30 p.m.", "17:00"), ("version 2.3.1", "version 2.3.2"),
+    ("about 5,000 people", "6,000 people"), ("010-1234-5678", "010-1234-5679"), ("https://a.example/1", "https://a.example/2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_two_ways_of_writing_one_quantity_agree(one: str, other: str) -> None:
+    pool = QuantityPool(quantities(other))
+    assert quantities(one)
+    assert {pool.find(q) for q in quantities(one)} == {"same"}
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_other_quantities_are_new(one: str, other: str) -> None:
+    pool = QuantityPool(quantities(other))
+    assert "new" in {pool.find(q) for q in quantities(one)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("10 USD", "10 EUR"), ("180 hours", "10800 EUR"), ("1,000ドル", "1,000円")]
+)
+def test_the_same_number_of_something_else_is_told_apart(one: str, other: str) -> None:
+    assert {QuantityPool(quantities(other)).find(q) for q in quantities(one)} == {"other unit"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["一般に十分な九州の一部", "one of them", "COVID-19 and IPv6", "千葉県", "万一の場合", "no number"],
+)
+def test_what_only_looks_like_a_number_is_none(text: str) -> None:
+    assert quantities(text) == ()
+
+
+@given(st.text())
+def test_any_text_can_be_read(text: str) -> None:
+    for quantity in quantities(text):
+        assert QuantityPool([quantity]).find(quantity) == "same"
+
+
+@given(st.integers(min_value=0, max_value=10**9))
+def test_thousands_separators_change_nothing(number: int) -> None:
+    assert {q.value for q in quantities(f"{number:,} EUR")} == {q.value for q in quantities(f"{number} EUR")}
