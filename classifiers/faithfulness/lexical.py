@@ -1,0 +1,174 @@
+"""The default judge: lexical evidence for each statement, weighed by a logistic model for its writing."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import anyio.to_thread
+
+from classifiers import ClassifierError
+from classifiers.faithfulness import Checked, FaithfulnessVerdict, StatementVerdict, Unchecked
+from classifiers.faithfulness.evidence import Contexts, Evidence, Features, Novelty
+from classifiers.faithfulness.segmentation import script_language
+from classifiers.faithfulness.statements import Statement, statements
+
+__all__ = ["SHIPPED", "LexicalJudge", "LexicalModel", "Weights", "Writing", "writing"]
+
+SHIPPED = Path(__file__).with_name("lexical_weights.json")
+Writing = Literal["words", "characters"]
+FOREIGN = 0.8  # share of new content above which an answer in another writing than its contexts is not judged
+NAMED = 5  # new words that a reason spells out
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A logistic model over `Features`, and the score below which a statement is not supported."""
+
+    by_feature: Mapping[str, float]
+    bias: float
+    cut: float
+
+    def score(self, features: Features) -> float:
+        """Probability that the statement is supported."""
+        weighed = self.bias + sum(
+            self.by_feature[n] * v for n, v in zip(Features.names(), features.values(), strict=True)
+        )
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, weighed))))
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalModel:
+    """The weights for words (Latin script) and for characters (Japanese, Chinese)."""
+
+    words: Weights
+    characters: Weights
+    judge: str
+
+    @classmethod
+    def load(cls, path: Path = SHIPPED) -> LexicalModel:
+        """Read a weights file.
+
+        Raises:
+            ClassifierError: if the file is missing, unreadable, or made for other features.
+        """
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            words, characters = (_weights(data["models"][name]) for name in ("words", "characters"))
+            return cls(words, characters, str(data["judge"]))
+        except (OSError, ValueError, KeyError, TypeError) as exc:
+            raise ClassifierError(
+                f"{path}: expected the weights that training/fit_faithfulness.py writes ({exc})"
+            ) from exc
+
+    def for_text(self, text: str) -> Weights:
+        """The weights for the writing of a text."""
+        return self.words if writing(text) == "words" else self.characters
+
+
+def _weights(data: Mapping[str, Any]) -> Weights:
+    by_feature = {name: float(data["weights"][name]) for name in Features.names()}
+    return Weights(by_feature, float(data["bias"]), float(data["cut"]))
+
+
+class LexicalJudge:
+    """A `FaithfulnessJudge` without a model: words, characters, numbers, names, negation."""
+
+    def __init__(self, model: LexicalModel | None = None, *, cut: float | None = None) -> None:
+        if cut is not None and not 0 <= cut <= 1:
+            raise ClassifierError(f"cut: expected a probability from 0 to 1, not {cut}")
+        self._model = model or LexicalModel.load()
+        self._cut = cut
+
+    async def judge(
+        self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
+    ) -> FaithfulnessVerdict:
+        """Judge each statement alone; the worst one decides."""
+        return await anyio.to_thread.run_sync(partial(self.judge_now, answer, contexts, question=question))
+
+    def judge_now(
+        self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
+    ) -> FaithfulnessVerdict:
+        """The same, for callers outside an event loop."""
+        judge = self._model.judge
+        found = statements(answer)
+        if not found:
+            return Unchecked(reason="nothing to check", judge=judge)
+        known = Contexts(contexts)
+        if not len(known):
+            return Unchecked(reason="no contexts", judge=judge)
+        evidence = [known.evidence(each.text, question or "") for each in found]
+        if _foreign(answer, contexts, evidence):
+            return Unchecked(reason="the contexts are in another language than the answer", judge=judge)
+        verdicts = tuple(self._verdict(s, e) for s, e in zip(found, evidence, strict=True))
+        return _checked(verdicts, judge)
+
+    def _verdict(self, statement: Statement, evidence: Evidence) -> StatementVerdict:
+        weights = self._model.for_text(statement.text)
+        score = weights.score(evidence.features)
+        supported = score >= (weights.cut if self._cut is None else self._cut)
+        return StatementVerdict(
+            text=statement.text,
+            start=statement.start,
+            end=statement.end,
+            supported=supported,
+            score=score,
+            reason="supported" if supported else _why_not(evidence.novelty),
+            passage=evidence.passage,
+            evidence=evidence.sentence,
+        )
+
+
+def writing(text: str) -> Writing:
+    """Whether a text is made of words or, as Japanese and Chinese, of characters."""
+    return "words" if script_language(text) == "en" else "characters"
+
+
+def _checked(verdicts: tuple[StatementVerdict, ...], judge: str) -> Checked:
+    failed = [v for v in verdicts if not v.supported]
+    # Two writings have two cuts, so the worst statement is looked for among the unsupported first.
+    worst = min(failed or verdicts, key=lambda v: v.score)
+    reason = "every statement is supported"
+    if failed:
+        reason = f"{len(failed)} of {len(verdicts)} statements not supported; the worst: {worst.reason}"
+    return Checked(
+        passed=not failed,
+        faithfulness=1 - len(failed) / len(verdicts),
+        score=worst.score,
+        statements=verdicts,
+        reason=reason,
+        judge=judge,
+    )
+
+
+def _foreign(answer: str, contexts: Sequence[str], evidence: Sequence[Evidence]) -> bool:
+    """Words cannot be compared across languages, and that is no evidence against the answer."""
+    if writing(answer) == writing("\n".join(contexts)):
+        return False
+    return min(e.features.new_content for e in evidence) > FOREIGN
+
+
+def _why_not(novelty: Novelty) -> str:
+    """What a reviewer should look at first."""
+    reasons = []
+    if novelty.numbers:
+        reasons.append(f"new number: {', '.join(novelty.numbers)}")
+    if novelty.other_units:
+        reasons.append(f"number with another unit: {', '.join(novelty.other_units)}")
+    if novelty.opposites:
+        reasons.append("opposite: " + ", ".join(f"{mine} / {theirs}" for mine, theirs in novelty.opposites))
+    if novelty.negation:
+        reasons.append("negation differs")
+    if novelty.names:
+        reasons.append(f"new name: {', '.join(novelty.names[:NAMED])}")
+    if novelty.words:
+        words = ", ".join(novelty.words[:NAMED])
+        reasons.append(f"{len(novelty.words)} of {novelty.word_count} words not in any context: {words}")
+    if novelty.far_numbers:
+        reasons.append(f"number stands elsewhere in the contexts: {', '.join(novelty.far_numbers)}")
+    return "; ".join(reasons) or "no passage says this in one place"

@@ -1,0 +1,52 @@
+"""A sentence, read once: its words, its numbers and what it denies."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from classifiers.faithfulness.quantities import Quantity, quantities
+from classifiers.faithfulness.segmentation import script_language
+from classifiers.faithfulness.wording import Terms, folded, lexicon, terms
+
+__all__ = ["Line"]
+
+NEGATION_EN = re.compile(
+    r"\b(?:not|no|unless|except|never|without|cannot|none|nobody|nothing|neither|nor|unable)\b|n't\b"
+)
+
+
+class Line:
+    """A sentence of a passage, or a statement. What few need is read when it is asked for."""
+
+    def __init__(self, text: str, *, passage: int | None = None) -> None:
+        self.text = text
+        self.passage = passage
+        self.plain = folded(text)
+        self.terms: Terms = terms(self.plain)
+        self.content = frozenset(self.terms.content) | frozenset(self.terms.light)
+
+    @cached_property
+    def language(self) -> str:
+        """Whose rules of writing it follows: en, ja or zh."""
+        return script_language(self.plain)
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Its numbers, dates and times."""
+        return quantities(self.text)
+
+    @cached_property
+    def denials(self) -> list[set[str]]:
+        """For each of its negations the terms next to it."""
+        words = lexicon()
+        text = words.not_negations.sub(lambda m: " " * len(m[0]), self.plain)
+        if self.language == "en":
+            cues = [
+                (text[max(0, m.start() - 40) : m.start()], text[m.end() :][:60])
+                for m in NEGATION_EN.finditer(text)
+            ]
+            return [{*terms(before).content[-1:], *terms(after).content[:1]} for before, after in cues]
+        found = words.negations[self.language].finditer(text)
+        cues = [(text[max(0, m.start() - 6) : m.start()], text[m.end() :][:4]) for m in found]
+        return [{*terms(before).content[-2:], *terms(after).content[:2]} for before, after in cues]

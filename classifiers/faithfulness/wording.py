@@ -1,0 +1,178 @@
+"""Words of English and characters of Japanese and Chinese, as one sequence of units that can be compared."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+__all__ = [
+    "Lexicon",
+    "Terms",
+    "content_runs",
+    "folded",
+    "is_cjk",
+    "lexicon",
+    "names",
+    "rarity",
+    "stem",
+    "terms",
+    "units",
+]
+
+CJK = "々〆ぁ-ゖァ-ヺー㐀-䶿一-鿿豈-﫿"
+UNIT = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)*|[^\W\d_{CJK}]+(?:['’][a-z]+)?")
+RUN = re.compile(r"[一-鿿㐀-䶿々〆]{2,}|[ァ-ヺー]{2,}")
+KANA = re.compile(r"[ぁ-ゖー]+")
+LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z][A-Za-z0-9'’&-]*|[a-z]+[A-Z0-9][A-Za-z0-9-]*)")
+MONTH = re.compile(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*")
+EDGE = re.compile(r"(?:^|[:;\n•*\"“(]\s*|\s[-–]\s)$")
+SHORTEST_STEM = 3
+HIRAGANA = re.compile("[ぁ-ゖ]")
+RAREST = 1.0
+MIXED_PAIR = 0.6  # a kanji with its kana ending says less than two kanji
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a text says, as far as it can be counted."""
+
+    units: tuple[str, ...]  # stems and CJK characters, in order
+    content: tuple[str, ...]  # stems and CJK pairs that carry meaning
+    light: tuple[str, ...]  # function words and pairs of kana
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The word lists of the three languages."""
+
+    function: frozenset[str]
+    negations: dict[str, re.Pattern[str]]  # Japanese and Chinese; English ones are words
+    not_negations: re.Pattern[str]
+    opposites: tuple[tuple[frozenset[str], frozenset[str]], ...]
+
+
+def folded(text: str) -> str:
+    """NFKC, lower case, one kind of apostrophe: what is compared."""
+    return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+
+
+def is_cjk(unit: str) -> bool:
+    """Whether a unit is a Japanese or Chinese character."""
+    return unit[0] >= "々" and not unit[0].isascii()
+
+
+def units(text: str) -> tuple[str, ...]:
+    """Stems of words and single CJK characters of a folded text, in order."""
+    return tuple(stem(unit) if unit[0] < "々" else unit for unit in UNIT.findall(text))
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """A rough stem: "applies", "applied", "apply" and "application" need to meet, nothing more."""
+    word = word.removesuffix("'s").replace("'", "")
+    if regular := _forms()["irregular"].get(word):
+        return regular
+    if len(word) <= SHORTEST_STEM or not word.isalpha() or word.endswith("ss"):
+        return word
+    for ending, instead in _forms()["endings"].items():
+        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST_STEM:
+            word = word.removesuffix(ending) + instead
+            break
+    if len(word) > SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "lse":
+        word = word[:-1]
+    return word.removesuffix("e") if len(word) > SHORTEST_STEM else word
+
+
+def terms(text: str) -> Terms:
+    """The units of a folded text and what among them carries meaning."""
+    sequence = units(text)
+    content: list[str] = []
+    light: list[str] = []
+    function = lexicon().function
+    previous, gap_free = "", 0
+    for match, unit in zip(UNIT.finditer(text), sequence, strict=True):
+        cjk = is_cjk(unit)
+        if not cjk:
+            # Numbers are compared by value, with their units, elsewhere.
+            (light if unit in function or unit[0].isdigit() else content).append(unit)
+        elif previous and is_cjk(previous) and match.start() == gap_free:
+            pair = previous + unit
+            (light if KANA.fullmatch(pair) else content).append(pair)
+        previous, gap_free = unit, match.end()
+    return Terms(sequence, tuple(content), tuple(light))
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Latin words of a statement written as names, but for its first word, which is capitalised anyway."""
+    plain = unicodedata.normalize("NFKC", text).replace("’", "'")
+    found = []
+    for match in LATIN_NAME.finditer(plain):
+        name = match[0].rstrip("'-")
+        starts = bool(EDGE.search(plain[: match.start()]))
+        written_so = any(c.isupper() or c.isdigit() for c in name[1:])
+        if MONTH.fullmatch(name):  # a date, not a name
+            continue
+        if len(name) > 1 and stem(name.lower()) not in lexicon().function and (written_so or not starts):
+            found.append(name)
+    return tuple(found)
+
+
+def content_runs(text: str) -> tuple[str, ...]:
+    """Runs of at least two kanji or katakana: the words of a folded Japanese or Chinese text."""
+    return tuple(RUN.findall(text))
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The lists of wording.json, read once."""
+    data = _data()
+    return Lexicon(
+        function=frozenset(stem(word) for word in data["function_words"].split()),
+        negations={language: _any_of(data[f"negations_{language}"]) for language in ("ja", "zh")},
+        not_negations=_any_of(data["not_negations"]),
+        opposites=tuple((_side(one), _side(other)) for one, other in data["opposites"]),
+    )
+
+
+@cache
+def _data() -> Mapping[str, Any]:
+    return dict(json.loads(files(__package__).joinpath("wording.json").read_text(encoding="utf-8")))
+
+
+@cache
+def _forms() -> dict[str, dict[str, str]]:
+    """Irregular forms, and endings with what takes their place, the first that fits."""
+    pairs = {name: (pair.split(":") for pair in _data()[name].split()) for name in ("irregular", "endings")}
+    return {name: dict(found) for name, found in pairs.items()}
+
+
+def _side(alternatives: str) -> frozenset[str]:
+    words: Sequence[str] = alternatives.split("|")
+    return frozenset(word if is_cjk(word) else stem(word) for word in words)
+
+
+def _any_of(words: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))))
+
+
+def rarity(term: str) -> float:
+    """How much a term says, 0.1 to 1: by the share of documents without it (English), or by its script."""
+    if is_cjk(term) and HIRAGANA.search(term):
+        return min(MIXED_PAIR, _common().get(term, RAREST))
+    return _common().get(term, RAREST)
+
+
+@cache
+def _common() -> dict[str, float]:
+    data = json.loads(files(__package__).joinpath("common_words.json").read_text(encoding="utf-8"))
+    return {
+        word if is_cjk(word) else stem(word): float(weight)
+        for weight, words in data["words"].items()
+        for word in words.split()
+    }
