@@ -1,0 +1,161 @@
+"""Whether passages can answer a question: cosine, BM25, and how much of its words they hold. No model."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import anyio.to_thread
+
+from classifiers import ClassifierError
+from classifiers.faithfulness.segmentation import script_language, sentences
+from classifiers.faithfulness.wording import folded, rarity, terms
+from classifiers.retrieval import PassageEvidence, RelevanceVerdict
+from encoders import Encoded
+
+__all__ = ["SHIPPED", "EvidenceJudge", "EvidenceModel", "Signals", "signals"]
+
+SHIPPED = Path(__file__).with_name("evidence_weights.json")
+LONGEST_QUESTION = 2_000  # characters; more is a pasted document
+KANA = re.compile("[ぁ-ゖ]")
+MEANINGFUL = re.compile("[一-鿿㐀-䶿ァ-ヺ]")
+NAMED = 4  # missing words that a reason spells out
+# Words that ask; with them gone, what is left is what is asked about.
+ASKING = re.compile(
+    r"何(?!度|回)|誰|だれ|どこ|いつ|どの|どれ|どう|どんな|どちら|なぜ|いくら|いくつ|教えて|知りたい|ください|できますか|ですか|ますか|でしょうか"
+    r"|什么|谁|哪[个些里年一儿]?|何时|何地|多少|几|怎么样?|如何|为什么|吗|呢|请问|是否"
+    r"|\b(?:please|tell|know|want|need|like|explain|describe|kind|type|sort|name|many|much|long|often|possible)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What speaks for one passage, on scales that don't depend on its length or on the size of the index."""
+
+    cosine: float
+    bm25: float  # logarithm of the score per word of the question
+    covered: float  # share of the question's words, by rarity, that stand in the passage
+    covered_nearby: float  # in three neighbouring sentences
+    covered_characters: float  # of its kanji and katakana, one by one: 払えますか finds 支払
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    by_signal: tuple[float, ...]
+    bias: float
+    incorrect_below: float
+    correct_from: float
+
+    def score(self, found: Signals) -> float:
+        weighed = self.bias + sum(w * s for w, s in zip(self.by_signal, astuple(found), strict=True))
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, weighed))))
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceModel:
+    """Weights and cuts for words (Latin script) and for characters (Japanese, Chinese)."""
+
+    words: _Weights
+    characters: _Weights
+    judge: str
+
+    @classmethod
+    def load(cls, path: Path = SHIPPED) -> EvidenceModel:
+        """Read a weights file.
+
+        Raises:
+            ClassifierError: if the file is missing, unreadable, or made for other signals.
+        """
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            words, characters = (_weights(data["models"][name]) for name in ("words", "characters"))
+            return cls(words, characters, str(data["judge"]))
+        except (OSError, ValueError, KeyError, TypeError) as exc:
+            raise ClassifierError(
+                f"{path}: expected the weights that training/fit_evidence.py writes ({exc})"
+            ) from exc
+
+    def for_question(self, text: str) -> _Weights:
+        """The weights for the writing of a question."""
+        return self.words if script_language(text) == "en" else self.characters
+
+
+class EvidenceJudge:
+    """A `RelevanceJudge` without a model. The best passage decides."""
+
+    def __init__(self, model: EvidenceModel | None = None) -> None:
+        self._model = model or EvidenceModel.load()
+
+    async def judge(self, question: Encoded, passages: Sequence[PassageEvidence], /) -> RelevanceVerdict:
+        """Score each passage; the best one decides, and between the two cuts it is `ambiguous`."""
+        return await anyio.to_thread.run_sync(partial(self.judge_now, question.text, passages))
+
+    def judge_now(self, question: str, passages: Sequence[PassageEvidence], /) -> RelevanceVerdict:
+        """The same, for callers outside an event loop."""
+        judge = self._model.judge
+        if not passages:
+            return RelevanceVerdict(label="incorrect", scores=(), reason="no passage was found", judge=judge)
+        weights = self._model.for_question(question)
+        scores = tuple(weights.score(signals(question, passage)) for passage in passages)
+        best = max(range(len(scores)), key=lambda i: scores[i])
+        label = _label(scores[best], weights)
+        if label == "incorrect" and not _asked_about(question):
+            label = "ambiguous"  # "How does that work?" holds no word that a passage could lack
+        return RelevanceVerdict(
+            label=label, scores=scores, reason=_reason(label, question, passages[best]), judge=judge
+        )
+
+
+def signals(question: str, passage: PassageEvidence) -> Signals:
+    """What speaks for a passage."""
+    asked = _asked_about(question)
+    total = sum(asked.values()) or 1.0
+    lines = [set(terms(folded(s.text)).content) for s in sentences(passage.text)]
+    windows = [set[str]().union(*lines[max(0, i - 1) : i + 2]) for i in range(len(lines))]
+    characters = set(MEANINGFUL.findall(folded(question)))
+    return Signals(
+        cosine=passage.similarity,
+        bm25=math.log1p(max(0.0, passage.bm25) / max(1, len(asked))),
+        covered=_covered(asked, set[str]().union(*lines)) / total,
+        covered_nearby=max((_covered(asked, window) for window in windows), default=0.0) / total,
+        covered_characters=len(characters & set(folded(passage.text))) / len(characters)
+        if characters
+        else 0.0,
+    )
+
+
+def _covered(asked: Mapping[str, float], there: set[str]) -> float:
+    return sum(weight for term, weight in asked.items() if term in there)
+
+
+def _asked_about(question: str) -> dict[str, float]:
+    """The question's own words with their weights; a particle with its noun says half of what a noun says."""
+    found = terms(ASKING.sub(" ", folded(question[:LONGEST_QUESTION]))).content
+    return {term: rarity(term) * (0.5 if KANA.search(term) else 1.0) for term in found}
+
+
+def _label(score: float, weights: _Weights) -> Literal["correct", "ambiguous", "incorrect"]:
+    if score < weights.incorrect_below:
+        return "incorrect"
+    return "correct" if score >= weights.correct_from else "ambiguous"
+
+
+def _reason(label: str, question: str, passage: PassageEvidence) -> str:
+    asked = _asked_about(question)
+    there = set(terms(folded(passage.text)).content)
+    missing = sorted(asked.keys() - there, key=lambda term: (-asked[term], term))
+    held = f"the best passage holds {len(asked) - len(missing)} of {len(asked)} words of the question"
+    return f"{held}; not: {', '.join(missing[:NAMED])}" if missing and label != "correct" else held
+
+
+def _weights(data: Mapping[str, Any]) -> _Weights:
+    by_signal = tuple(float(data["weights"][f.name]) for f in fields(Signals))
+    return _Weights(
+        by_signal, float(data["bias"]), float(data["incorrect_below"]), float(data["correct_from"])
+    )
