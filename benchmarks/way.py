@@ -25,9 +25,10 @@ from typing import NamedTuple
 from urllib.request import Request, urlopen
 
 import uvloop
-from benchmarks.load import closed_loop, open_loop, request
 from rich.console import Console
 from rich.table import Table
+
+from benchmarks.load import closed_loop, open_loop, request
 
 ROOT = Path(__file__).parent.parent
 RATES = (50, 100, 200, 400)

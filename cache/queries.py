@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, exists, func, or_, select, text
+from sqlalchemy import ColumnElement, Date, Select, bindparam, exists, func, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry, EntryKind, EntryState
@@ -19,6 +19,9 @@ from storage.schema import entries, entry_phrasings
 from storage.sql import Database
 
 __all__ = [
+    "SERVED",
+    "SERVED_BY_ID",
+    "SERVED_EXACT",
     "Changing",
     "Filters",
     "changing",
@@ -27,7 +30,6 @@ __all__ = [
     "page",
     "read_if_own",
     "refuse_duplicates",
-    "served",
     "with_phrasings",
 ]
 
@@ -72,15 +74,35 @@ def with_phrasings() -> Select[Any]:
     )
 
 
-def served(tenant: str, language: str, today: date) -> tuple[ColumnElement[bool], ...]:
-    """What holds for an entry that may be served: its shelf, its state, its validity."""
-    return (
-        entries.c.tenant == tenant,
-        entries.c.language == language,
+def _served() -> Select[Any]:
+    """Entries that may be served: of the shelf, active, valid `today`."""
+    today = bindparam("today", type_=Date())
+    return with_phrasings().where(
+        entries.c.tenant == bindparam("tenant"),
+        entries.c.language == bindparam("language"),
         entries.c.state == "active",
         or_(entries.c.valid_from.is_(None), entries.c.valid_from <= today),
         or_(entries.c.valid_until.is_(None), entries.c.valid_until >= today),
     )
+
+
+def _exact() -> Select[Any]:
+    met = entry_phrasings.alias("met")
+    return (
+        _served()
+        .join(met, met.c.entry_id == entries.c.id)
+        .where(
+            met.c.tenant == bindparam("tenant"),
+            met.c.exact_key == bindparam("exact_key"),
+            met.c.normalised == bindparam("normalised"),
+        )
+    )
+
+
+# Built once: writing a statement costs more than running it, and these stand on the way of every question.
+SERVED: Final = _served()
+SERVED_BY_ID: Final = _served().where(entries.c.id.in_(bindparam("ids", expanding=True)))
+SERVED_EXACT: Final = _exact()
 
 
 async def page(

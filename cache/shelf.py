@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from cache.calibration import Cut, Labelled, shelf_cut
 from cache.cuts import Cuts
 from cache.evidence import Weighing, Weights
 from cache.guards import Guard, default_guards
+from cache.looks import Looks
 from cache.matching import Candidate, Hit, Match, Miss, Similar, candidates, decide
-from cache.store import EntryStore
+from cache.store import EntryStore, Phrased
 from encoders import Encoded, Encoder
 from storage.vectors import Found, IndexUnavailable, VectorIndex
 
@@ -42,6 +44,7 @@ class Shelf:
         self._target_error = target_error
         self._weights = weights if weights is not None else Weights.load()
         self._guards = tuple(guards) if guards is not None else default_guards()
+        self._looks = Looks()
         self._cuts = Cuts(store.db, target_error=target_error, made_for=encoder.identity.digest)
 
     async def find(self, question: Encoded, *, tenant: str, language: str) -> Match:
@@ -49,7 +52,7 @@ class Shelf:
 
         A dead index is a miss that says so. A dead database raises `DatabaseUnavailable`.
         """
-        exact = await self._store.find_exact(tenant, question.text, language)
+        exact = await self.exact(question, tenant=tenant, language=language)
         if exact is not None:
             return Hit(
                 entry=exact.entry, phrasing=exact.phrasing, tier="exact", score=1.0, reason="the same words"
@@ -60,6 +63,11 @@ class Shelf:
             return Miss(reason=f"the index could not be asked: {dead}", lookup_failed=True)
         cut = (await self.cut(tenant, language)).score
         return decide(question.text, ranked, cut=cut, guards=self._guards)
+
+    async def exact(self, question: Encoded, *, tenant: str, language: str) -> Phrased | None:
+        """The entry that has this very question among its phrasings."""
+        look = partial(self._store.find_exact, tenant, question.text, language)
+        return await self._looks.once("exact", question, tenant, language, look)
 
     async def neighbours(
         self, question: Encoded, *, tenant: str, language: str, limit: int = 5
@@ -100,6 +108,10 @@ class Shelf:
         return cut
 
     async def _ranked(self, question: Encoded, *, tenant: str, language: str) -> tuple[Candidate, ...]:
+        look = partial(self._rank, question, tenant=tenant, language=language)
+        return await self._looks.once("ranked", question, tenant, language, look)
+
+    async def _rank(self, question: Encoded, *, tenant: str, language: str) -> tuple[Candidate, ...]:
         where = {"tenant": tenant, "language": language}
         near, worded = await asyncio.gather(
             self._index.nearest(question.vector, where=where, limit=PHRASINGS),

@@ -213,19 +213,12 @@ class EntryStore:
         normalised = normalise(text)
         if not normalised:
             return None
-        met = entry_phrasings.alias("met")
-        statement = (
-            queries.with_phrasings()
-            .join(met, met.c.entry_id == entries.c.id)
-            .where(
-                met.c.tenant == tenant,
-                met.c.exact_key == exact_key(normalised),
-                met.c.normalised == normalised,
-                *queries.served(tenant, language, self._now().date()),
-            )
-        )
+        values = self._shelf(tenant, language) | {
+            "exact_key": exact_key(normalised),
+            "normalised": normalised,
+        }
         async with self.db.connect() as connection:
-            found = entries_from_rows((await connection.execute(statement)).mappings())
+            found = entries_from_rows((await connection.execute(queries.SERVED_EXACT, values)).mappings())
         if not found:
             return None
         same = (phrasing for phrasing in found[0].phrasings if normalise(phrasing) == normalised)
@@ -233,11 +226,15 @@ class EntryStore:
 
     async def served(self, tenant: str, language: str, ids: Sequence[str] | None = None) -> tuple[Entry, ...]:
         """The entries that may be served today, all or those with the given ids, in one SELECT."""
-        statement = queries.with_phrasings().where(*queries.served(tenant, language, self._now().date()))
+        values = self._shelf(tenant, language)
+        statement = queries.SERVED
         if ids is not None:
-            statement = statement.where(entries.c.id.in_(ids))
+            statement, values = queries.SERVED_BY_ID, values | {"ids": list(ids)}
         async with self.db.connect() as connection:
-            return tuple(entries_from_rows((await connection.execute(statement)).mappings()))
+            return tuple(entries_from_rows((await connection.execute(statement, values)).mappings()))
+
+    def _shelf(self, tenant: str, language: str) -> dict[str, Any]:
+        return {"tenant": tenant, "language": language, "today": self._now().date()}
 
     async def questions(self, tenant: str, *, limit: int) -> tuple[str, ...]:
         """Phrasings of the tenant's active entries: each entry's question first, then its other phrasings."""

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from cache.errors import CacheError
+from classifiers import ClassifierError
 from encoders import EncoderError
 from evaluation.cli import app as evaluate
 from gateway.commands import asking, data, serving
@@ -16,6 +17,8 @@ from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
 __all__ = ["app", "main"]
+
+EXPECTED = (SekishoError, CacheError, ClassifierError, DatabaseUnavailable, IndexUnavailable, EncoderError)
 
 app = typer.Typer(
     name="sekisho",
@@ -34,6 +37,6 @@ def main() -> None:
     """Run the command; what we can name is printed as one message, without a traceback."""
     try:
         app()
-    except (SekishoError, CacheError, DatabaseUnavailable, IndexUnavailable, EncoderError) as exc:
+    except EXPECTED as exc:
         Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {exc}", markup=True, soft_wrap=True)
         sys.exit(2)

@@ -25,18 +25,24 @@ class EntryScope:
     async def near(self, question: Encoded, /, *, tenant: str) -> Sequence[Neighbour]:
         """The nearest entries of the tenant; a dead index shows none, as it is a miss for the cache, too."""
         language = language_of(question.text)
+        if exact := await self._shelf.exact(question, tenant=tenant, language=language):
+            return [_neighbour(question, exact.phrasing, 1.0, exact.entry.id)]
         try:
             found = await self._shelf.neighbours(question, tenant=tenant, language=language, limit=LOOKED_AT)
         except IndexUnavailable:
             return ()
         return [
-            Neighbour(
-                kind="entry",
-                text=candidate.phrasing,
-                similarity=candidate.evidence.best,
-                lexical=lexical_share(question.text, candidate.phrasing),
-                label="must",
-                source=candidate.entry.id,
-            )
+            _neighbour(question, candidate.phrasing, candidate.evidence.best, candidate.entry.id)
             for candidate in found
         ]
+
+
+def _neighbour(question: Encoded, phrasing: str, similarity: float, entry: str) -> Neighbour:
+    return Neighbour(
+        kind="entry",
+        text=phrasing,
+        similarity=similarity,
+        lexical=lexical_share(question.text, phrasing),
+        label="must",
+        source=entry,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from classifiers.gate import GateLabel, GateVerdict, Neighbour, Policy, ScopeSource
 from classifiers.gate.contrast import Sample
@@ -19,6 +20,7 @@ __all__ = ["ExampleGate"]
 JUDGE = "examples@1"
 LONGEST_QUESTION = 2_000  # characters; a longer text hides more than it asks, and encoders read the beginning
 _NO_SCOPE = ("policy.must says nothing and there are no documents: everything that is not forbidden passes",)
+_REMEMBERED = 4_096  # readings of recent questions
 _SAME_MEANING, _SAME_WORDS = 0.93, 0.85  # both: a verified entry this near asks about the same thing
 
 
@@ -36,6 +38,7 @@ class ExampleGate:
     ) -> None:
         self._scope = scope
         self._forbidden = forbidden
+        self._readings: dict[str, ForbiddenReading] = {}
         self._attacks = attacks
         self._stated = stated
         self._sources = tuple(sources)
@@ -98,17 +101,26 @@ class ExampleGate:
         if not has_words(normalised):
             return _verdict("unsure", 0.0, "there is nothing to judge: no letter and no digit", None)
         # A few milliseconds of numpy: handing it to a thread would cost more than it frees.
-        forbidden = self._forbidden.read(question, normalised)
+        forbidden = self._read(question, normalised)
         stated = self._stated_or_attack(normalised, forbidden)
         if stated is not None:
             return stated
-        found = await ask(self._sources, question, tenant)
+        found = await ask(self._sources, question, tenant, enough=partial(_proof, normalised))
         if forbidden.score >= self._forbidden.cut and _same_words(normalised, found) is None:
             looks = f"it looks forbidden ({_topic(forbidden)}, {forbidden.score:.2f})"
             return _verdict(
                 "must_not", 0.0, looks + _near(forbidden.nearest), forbidden.nearest, forbidden.topic
             )
         return self._judge_scope(question, normalised, found, forbidden)
+
+    def _read(self, question: Encoded, normalised: str) -> ForbiddenReading:
+        """The reading of a text depends on nothing but the fit, and helpdesk traffic repeats itself."""
+        reading = self._readings.get(normalised)
+        if reading is None:
+            reading = self._readings[normalised] = self._forbidden.read(question, normalised)
+            if len(self._readings) > _REMEMBERED:
+                self._readings.pop(next(iter(self._readings)))
+        return reading
 
     def _stated_or_attack(self, normalised: str, forbidden: ForbiddenReading) -> GateVerdict | None:
         """What needs no evidence: what the operator wrote down, and known attacks."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import anyio
@@ -36,8 +36,14 @@ _MOST_ASKED = 300  # of them, if sources are asked about each: an index takes mi
 _CLAIMED = 0.5  # what the rule calls ours is ours: a weather office is asked for the weather
 
 
-async def ask(sources: Sequence[ScopeSource], question: Encoded, tenant: str) -> list[Neighbour]:
-    """What all sources find near a question.
+async def ask(
+    sources: Sequence[ScopeSource],
+    question: Encoded,
+    tenant: str,
+    *,
+    enough: Callable[[Sequence[Neighbour]], object] = lambda _: False,
+) -> list[Neighbour]:
+    """What the sources find near a question, all of them or as many as it takes until there is `enough`.
 
     Raises:
         ClassifierError: if one of them cannot be asked, whatever it raised.
@@ -46,6 +52,8 @@ async def ask(sources: Sequence[ScopeSource], question: Encoded, tenant: str) ->
     for source in sources:
         try:
             found.extend(await source.near(question, tenant=tenant))
+            if enough(found):
+                break
         except ClassifierError:
             raise
         except Exception as exc:  # the door to foreign sources: without evidence there is no verdict

@@ -76,7 +76,9 @@ async def serve(settings: Settings, ready: Callable[[Services, str], Awaitable[N
     """Serve until told to stop; `ready` is called with the address once questions can be asked."""
     with _bound(settings.server) as listening:
         async with assemble(settings) as services:
-            server = _Server(uvicorn.Config(create_app(services), log_config=None, server_header=False))
+            server = _Server(
+                uvicorn.Config(create_app(services), log_config=None, access_log=False, server_header=False)
+            )
             host, port = listening.getsockname()[:2]
             announcing = asyncio.create_task(
                 server.announce(lambda: ready(services, f"http://{host}:{port}"))

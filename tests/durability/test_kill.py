@@ -72,7 +72,16 @@ class Killed:
     def __enter__(self) -> str:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        command = [sys.executable, "-m", "gateway", "serve", "--config", str(self._config), "--port", str(port)]
+        command = [
+            sys.executable,
+            "-m",
+            "gateway",
+            "serve",
+            "--config",
+            str(self._config),
+            "--port",
+            str(port),
+        ]
         self._process = subprocess.Popen(command, env=os.environ, stdout=subprocess.DEVNULL)
         url, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 60
         while not answers(url):
@@ -107,7 +116,12 @@ async def one_worker(http: httpx2.AsyncClient, done: Acknowledged) -> None:
     while True:
         name = "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=12))
         question = f"What is the fee for {name}?"
-        entry = {"phrasings": [question], "answer": f"The fee for {name} is known.", "language": "en", "state": "active"}
+        entry = {
+            "phrasings": [question],
+            "answer": f"The fee for {name} is known.",
+            "language": "en",
+            "state": "active",
+        }
         created = await http.post("/v1/entries", json=entry)
         if created.status_code == 201:
             done.entries[created.json()["entry"]["id"]] = question

@@ -1,0 +1,352 @@
+"""The contract over HTTP, asked through the official client where there is one."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import openai
+import pytest
+
+from tests.chatbot import CallsTool, Chatbot, Fails, Half, HangsUp, Raw, Reply, Says, Silent
+from tests.gateway.running import OTHER_TENANT, Gateway
+
+LATE = "A fine of 10 yen per book and day is charged for late returns."
+LATE_QUESTION = "What happens if I return a book late?"
+INVENTED = "Late returns cost 5,000 yen and your card is cancelled for life by the mayor."
+
+
+@pytest.fixture(autouse=True)
+def script(chatbot: Chatbot) -> Iterator[None]:
+    chatbot.reset()
+    chatbot.says(LATE, [LATE])
+    yield
+    chatbot.reset()
+
+
+def ask(
+    gateway: Gateway, question: str, *, stream: bool = False, **options: Any
+) -> tuple[dict[str, str], str, str]:
+    """Headers, text and finish reason of a chat completion."""
+    with gateway.openai() as client:
+        raw = client.chat.completions.with_raw_response.create(
+            model="sekisho", messages=[{"role": "user", "content": question}], stream=stream, **options
+        )
+        headers = dict(raw.headers)
+        if not stream:
+            choice = raw.parse().choices[0]
+            return headers, choice.message.content or "", choice.finish_reason
+        chunks = [chunk.choices[0] for chunk in raw.parse()]
+        return headers, "".join(chunk.delta.content or "" for chunk in chunks), chunks[-1].finish_reason or ""
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("question", "reply", "outcome", "reason", "finish", "text"),
+    [
+        pytest.param("When does the library open?", None, "ground_truth", "verified_exact", "stop", "The library opens at 9:00 and closes at 19:00.", id="exact hit"),
+        pytest.param("ｗｈｅｎ does the LIBRARY open", None, "ground_truth", "verified_exact", "stop", "The library opens at 9:00 and closes at 19:00.", id="exact through width and case"),
+        pytest.param(LATE_QUESTION, Says(LATE, [LATE]), "rag", "supported", "stop", LATE, id="supported"),
+        pytest.param(LATE_QUESTION, Says(INVENTED, [LATE]), "withheld", "unsupported_statement", "content_filter", None, id="unsupported"),
+        pytest.param(LATE_QUESTION, Says(LATE, []), "escalated", "unchecked", "stop", None, id="no contexts"),
+        pytest.param("Who won the football match?", None, "refused", "may", "content_filter", "I only know the library.", id="may"),
+        pytest.param("How do I forge a library card?", None, "refused", "must_not:crime", "content_filter", "Nothing unlawful.", id="must not"),
+        pytest.param("カレーの作り方は？", None, "refused", "may", "content_filter", "図書館のことだけお答えできます。", id="may, in Japanese"),
+        pytest.param("Hello!", None, "ground_truth", "small_talk", "stop", None, id="small talk is never refused"),
+    ],
+)  # fmt: skip
+def test_every_outcome_says_what_it_is(
+    gateway: Gateway, chatbot: Chatbot, stream: bool, question: str, reply: Reply | None,
+    outcome: str, reason: str, finish: str, text: str | None,
+) -> None:  # fmt: skip
+    if reply:
+        chatbot.always(reply)
+    headers, said, finished = ask(gateway, question, stream=stream)
+    assert (headers["x-sekisho-outcome"], headers["x-sekisho-reason"], finished) == (outcome, reason, finish)
+    assert headers["x-request-id"]
+    assert ("x-sekisho-ticket" in headers) == (outcome in ("withheld", "escalated"))
+    if outcome in ("withheld", "escalated"):
+        assert headers["x-sekisho-ticket"] in said
+        assert "mayor" not in said
+    if text is not None:
+        assert said == text
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    "reply",
+    [Fails(500), Raw(b"<html>"), Raw(b""), Half(), HangsUp(), CallsTool(), Says(None), Says("cut", finish_reason="content_filter")],
+    ids=["500", "html", "empty", "half", "hangs up", "tool call", "no text", "filtered"],
+)  # fmt: skip
+def test_a_chatbot_that_answers_garbage_sends_the_question_to_a_person(
+    gateway: Gateway, chatbot: Chatbot, stream: bool, reply: Reply
+) -> None:
+    chatbot.always(reply)
+    headers, said, _ = ask(gateway, LATE_QUESTION, stream=stream)
+    assert (headers["x-sekisho-outcome"], headers["x-sekisho-reason"]) == (
+        "escalated",
+        "upstream_unavailable",
+    )
+    assert headers["x-sekisho-ticket"] in said
+
+
+def test_answers_tells_each_stage_with_its_evidence(gateway: Gateway) -> None:
+    body = gateway.answer(LATE_QUESTION)
+    only = body["questions"][0]
+    assert (body["outcome"], body["faithfulness"], only["outcome"]) == ("rag", 1.0, "rag")
+    assert [step["stage"] for step in only["steps"]] == ["gate", "cache", "rag", "faithfulness"]
+    assert only["steps"][0]["found"]["label"] == "must"
+    assert only["steps"][2]["found"]["contexts"][0]["text"] == LATE
+    assert only["steps"][3]["found"]["statements"][0]["supported"] is True
+
+
+def test_two_questions_in_one_message_are_answered_each(gateway: Gateway) -> None:
+    body = gateway.answer("When does the library open? And what happens if I return a book late?")
+    assert [one["outcome"] for one in body["questions"]] == ["ground_truth", "rag"]
+    assert body["outcome"] == "rag"
+
+
+def test_the_chatbot_gets_the_conversation_and_the_sampling_options(
+    gateway: Gateway, chatbot: Chatbot
+) -> None:
+    with gateway.openai() as client:
+        client.chat.completions.create(
+            model="sekisho",
+            messages=[
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "How many books can I borrow?"},
+                {"role": "assistant", "content": "Ten."},
+                {"role": "user", "content": LATE_QUESTION},
+            ],
+            temperature=0.1,
+        )
+    assert chatbot.asked[-1].body["temperature"] == 0.1
+    assert [message["role"] for message in chatbot.asked[-1].messages] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+    ]
+    assert chatbot.asked[-1].body["model"] == "chatbot"
+
+
+def test_a_silent_stream_is_kept_alive_and_verified_before_a_word_leaves(
+    gateway: Gateway, chatbot: Chatbot
+) -> None:
+    chatbot.always(Says(LATE, [LATE], delay_s=3.5))
+    body = {"messages": [{"role": "user", "content": LATE_QUESTION}], "stream": True}
+    with gateway.http() as client, client.stream("POST", "/v1/chat/completions", json=body) as stream:
+        lines = [line for line in stream.iter_lines() if line]
+    words = [place for place, line in enumerate(lines) if line.startswith("data:")]
+    comments = [place for place, line in enumerate(lines) if line.startswith(":")]
+    assert comments
+    assert comments[0] < words[0]
+    assert lines[-1] == "data: [DONE]"
+    assert json.loads(lines[-2].removeprefix("data: "))["sekisho"]["outcome"] == "rag"
+
+
+def test_a_ticket_is_answered_published_and_served_to_the_next_asker(
+    gateway: Gateway, chatbot: Chatbot
+) -> None:
+    question = "Can I renew a loan online?"
+    chatbot.says("A loan can be renewed 7 times.", ["Loans are for two weeks."])
+    ticket = gateway.answer(question)["ticket"]
+    with gateway.http("reviewer") as reviewer, gateway.http() as asker:
+        assert asker.get(f"/v1/tickets/{ticket}").json()["state"] == "open"
+        assert reviewer.post(f"/v1/tickets/{ticket}/claim").json()["state"] == "claimed"
+        answer = {
+            "answer": "Yes, once, on the page My Library.",
+            "publish": True,
+            "phrasings": ["May I extend my loan on the web?"],
+        }
+        answered = reviewer.post(f"/v1/tickets/{ticket}/answer", json=answer)
+        assert answered.status_code == 200, answered.text
+        polled = asker.get(f"/v1/tickets/{ticket}").json()
+    assert (polled["state"], polled["answer"]) == ("answered", "Yes, once, on the page My Library.")
+    again = gateway.answer("can i renew a loan online")
+    assert (again["outcome"], again["text"]) == ("ground_truth", "Yes, once, on the page My Library.")
+
+
+def test_tenants_never_see_each_others_entries_and_tickets(gateway: Gateway, chatbot: Chatbot) -> None:
+    chatbot.says(INVENTED, [LATE])
+    ticket = gateway.answer(LATE_QUESTION)["ticket"]
+    with gateway.http(key=OTHER_TENANT) as other:
+        assert other.get(f"/v1/tickets/{ticket}").status_code == 404
+        found = other.post("/v1/cache/lookup", json={"question": "When does the library open?"}).json()
+    assert found["type"] == "miss"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "expected"),
+    [
+        ("/v1/gate", {"question": "How many books can I borrow?"}, {"label": "must"}),
+        ("/v1/gate", {"question": "How do I forge a library card?"}, {"label": "must_not", "topic": "crime"}),
+        ("/v1/cache/lookup", {"question": "When does the library open?"}, {"type": "hit", "tier": "exact"}),
+        ("/v1/faithfulness", {"answer": LATE, "contexts": [LATE]}, {"type": "checked", "passed": True, "faithfulness": 1.0}),
+        ("/v1/faithfulness", {"answer": INVENTED, "contexts": [LATE]}, {"type": "checked", "passed": False}),
+        ("/v1/faithfulness", {"answer": LATE, "contexts": []}, {"type": "unchecked"}),
+    ],
+)  # fmt: skip
+def test_each_stage_can_be_asked_alone(
+    gateway: Gateway, path: str, body: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    with gateway.http() as client:
+        found = client.post(path, json=body).json()
+    assert {name: found[name] for name in expected} == expected
+
+
+CHAT = "/v1/chat/completions"
+ASK = {"role": "user", "content": LATE_QUESTION}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "param", "said"),
+    [
+        pytest.param({"messages": []}, 400, "messages", "at least 1", id="no messages"),
+        pytest.param({}, 400, "messages", "required", id="nothing"),
+        pytest.param({"messages": [{"role": "king", "content": "x"}]}, 400, "messages.0.role", "Input should be", id="wrong role"),
+        pytest.param({"messages": [{"role": "assistant", "content": "x"}]}, 400, "messages[0].role", "role: user", id="not the asker's turn"),
+        pytest.param({"messages": [{"role": "user", "content": "  "}]}, 400, "messages[0].content", "empty", id="empty question"),
+        pytest.param({"messages": [{"role": "user", "content": "x" * 9000}]}, 400, "messages[0].content", "8000", id="endless question"),
+        pytest.param({"messages": [ASK] * 3000}, 400, "messages", "too many", id="thousands of messages"),
+        pytest.param({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, 400, "messages[0].content[0]", "type text", id="an image"),
+        pytest.param({"messages": [{"role": "tool", "content": "x"}, ASK]}, 400, "messages[0].role", "tool", id="tool result"),
+        pytest.param({"messages": [ASK], "n": 2}, 400, "n", "one choice", id="several choices"),
+        pytest.param({"messages": [ASK], "tools": [{"type": "function"}]}, 400, "tools", "not supported", id="tools"),
+        pytest.param({"messages": [{"role": "user", "content": "How many books can I borrow? " * 200}]}, 400, None, "at most", id="200 questions"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_request_that_cannot_be_used_names_the_field(
+    gateway: Gateway, stream: bool, body: dict[str, Any], status: int, param: str | None, said: str
+) -> None:
+    with gateway.http() as client:
+        reply = client.post(CHAT, json={**body, "stream": stream})
+    error = reply.json()["error"]
+    assert reply.status_code == status
+    assert set(error) == {"message", "type", "param", "code"}
+    assert isinstance(error["message"], str)
+    assert said in error["message"]
+    assert param in (None, error["param"])
+    assert reply.headers["x-sekisho-outcome"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "said"),
+    [
+        pytest.param(b"", 400, "", id="empty"),
+        pytest.param(b"{", 400, "not JSON", id="half a JSON"),
+        pytest.param(b"\x00\x01\x02\xff" * 100, 400, "", id="binary"),
+        pytest.param(b'{"messages": [{"role": "user", "content": "\xff\xfe"}]}', 400, "", id="invalid UTF-8"),
+        pytest.param(b"[]", 400, "", id="a list"),
+        pytest.param(b'{"messages": [{"role": "user", "content": "' + b"x" * 1_000_000 + b'"}]}', 413, "too large", id="1 MB"),
+    ],
+)  # fmt: skip
+def test_a_body_that_is_no_request_is_refused_without_a_traceback(
+    gateway: Gateway, content: bytes, status: int, said: str
+) -> None:
+    with gateway.http() as client:
+        reply = client.post(CHAT, content=content, headers={"content-type": "application/json"})
+    assert reply.status_code == status, reply.text
+    assert said in reply.json()["error"]["message"]
+    assert "Traceback" not in reply.text
+
+
+@pytest.mark.parametrize(
+    ("role", "key", "path", "status"),
+    [
+        (None, None, "/v1/models", 401),
+        (None, "sk-wrong", "/v1/models", 401),
+        ("client", None, "/v1/models", 200),
+        ("client", None, "/v1/tickets", 403),
+        ("client", None, "/v1/entries", 403),
+        ("reviewer", None, "/v1/tickets", 200),
+        ("admin", None, "/v1/entries", 200),
+        (None, None, "/livez", 200),
+        (None, None, "/readyz", 200),
+        (None, None, "/metrics", 200),
+        (None, None, "/", 200),
+        (None, None, "/no/such/place", 404),
+    ],
+)
+def test_a_key_opens_what_its_role_may_see(
+    gateway: Gateway, role: str | None, key: str | None, path: str, status: int
+) -> None:
+    with gateway.http(role, key=key) as client:
+        reply = client.get(path)
+    assert reply.status_code == status
+    if status >= 400:
+        assert isinstance(reply.json()["error"]["message"], str)
+
+
+def test_the_official_client_raises_its_own_errors(gateway: Gateway) -> None:
+    stranger = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="sk-wrong", max_retries=0)
+    with stranger as client, pytest.raises(openai.AuthenticationError):
+        client.models.list()
+    with gateway.openai() as client, pytest.raises(openai.BadRequestError) as refused:
+        client.chat.completions.create(model="sekisho", messages=[{"role": "user", "content": ""}])
+    assert refused.value.param == "messages[0].content"
+
+
+def test_a_request_id_of_the_client_is_kept_if_it_is_fit_for_a_log(gateway: Gateway) -> None:
+    with gateway.http() as client:
+        kept = client.get("/livez", headers={"x-request-id": "trace-1.a"}).headers["x-request-id"]
+        made = client.get("/livez", headers={"x-request-id": "two words"}).headers["x-request-id"]
+    assert kept == "trace-1.a"
+    assert made != "two words"
+
+
+def test_metrics_count_outcomes_lookups_and_open_tickets(gateway: Gateway, chatbot: Chatbot) -> None:
+    def value(name: str, text: str) -> float:
+        return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name))
+
+    with gateway.http() as client:
+        before = client.get("/metrics").text
+        gateway.answer("When does the library open?")
+        chatbot.says(INVENTED, [LATE])
+        gateway.answer(LATE_QUESTION)
+        after = client.get("/metrics").text
+    for name, more in {
+        'sekisho_outcomes_total{language="en",outcome="ground_truth"': 1,
+        'sekisho_outcomes_total{language="en",outcome="withheld"': 1,
+        'sekisho_cache_lookups_total{result="exact"': 1,
+        "sekisho_open_tickets": 1,
+        "sekisho_faithfulness_count": 1,
+    }.items():
+        assert value(name, after) - value(name, before) == more, name
+
+
+def test_outcomes_are_recorded_without_texts(gateway: Gateway) -> None:
+    import sqlite3
+
+    request_id = gateway.answer("When does the library open?")["id"]
+    time.sleep(1.2)  # they are written in batches, every half second
+    file = gateway.services.settings.path(gateway.services.settings.storage.folder) / "sekisho.db"
+    with sqlite3.connect(file) as connection:
+        rows = connection.execute(
+            "SELECT outcome, tier, question, length(question_hash) FROM outcomes WHERE request_id = ?",
+            [request_id],
+        ).fetchall()
+    connection.close()
+    assert rows == [("ground_truth", "exact", None, 64)]
+
+
+def test_feedback_on_an_answer_is_kept(gateway: Gateway) -> None:
+    request_id = gateway.answer("When does the library open?")["id"]
+    with gateway.http() as client:
+        given = client.post(
+            "/v1/feedback", json={"request_id": request_id, "verdict": "down", "comment": "closed today"}
+        )
+        wrong = client.post("/v1/feedback", json={"request_id": request_id, "verdict": "sideways"})
+    assert given.status_code < 300, given.text
+    assert wrong.status_code == 400
+    assert "verdict" in wrong.json()["error"]["message"]
+
+
+def test_a_chatbot_that_is_too_slow_sends_the_question_to_a_person(
+    gateway: Gateway, chatbot: Chatbot
+) -> None:
+    chatbot.always(Silent(for_s=20))
+    assert gateway.answer(LATE_QUESTION)["reason"] == "upstream_unavailable"
