@@ -46,7 +46,7 @@ UNFOUNDED = 0.05
 SHORTEST_STATEMENT = 4  # words with content
 CITATION = re.compile(
     r"\(?\b(?:passages?|sources?|documents?)\s*\d+(?:\s*(?:,|&|and)\s*\d+)*\)?|(?:出典|来源|資料|文書|资料|文档|段落)\s*\d+"
-    r"|[\[［【](?:\d{1,3}[\s,、–-]*)+[\]］】]|https?://\S+(?<![.,)])|[*`#>|]+",
+    r"|[\[［【]\d{1,3}(?:[\s,、–-]{1,3}\d{1,3}){0,20}[\]］】]|https?://\S+(?<![.,)])|[*`#>|]+",
     re.IGNORECASE,
 )
 # Numbers by what became of them, unbound numbers, new names, new words, opposites.
@@ -307,7 +307,8 @@ def _said(text: str, question: str) -> _Said:
 
 def _names_the_asked(number: Quantity, line: Line, asked: Line) -> bool:
     """Whether a number is part of a name that the question has too: "Windows 10"."""
-    named = re.search(r"[a-z][\w-]*[ -]?(?=" + re.escape(number.text) + r"(?![\d.,]*\d))", line.plain)
+    at = line.plain.find(number.text)
+    named = re.search(r"[a-z][\w-]*[ -]?$", line.plain[max(0, at - NEAR) : max(0, at)])
     return bool(named and not number.unit and named[0] + number.text in asked.plain)
 
 

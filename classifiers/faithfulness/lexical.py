@@ -23,6 +23,8 @@ __all__ = ["SHIPPED", "LexicalJudge", "LexicalModel", "Weights", "Writing", "wri
 SHIPPED = Path(__file__).with_name("lexical_weights.json")
 Writing = Literal["words", "characters"]
 FOREIGN = 0.8  # share of new content above which an answer in another writing than its contexts is not judged
+LONGEST_ANSWER = 50_000  # characters; about a second
+MOST_STATEMENTS = 1_000
 NAMED = 5  # new words that a reason spells out
 
 
@@ -96,9 +98,13 @@ class LexicalJudge:
     ) -> FaithfulnessVerdict:
         """The same, for callers outside an event loop."""
         judge = self._model.judge
+        if len(answer) > LONGEST_ANSWER:
+            return Unchecked(reason=f"the answer is longer than {LONGEST_ANSWER:,} characters", judge=judge)
         found = statements(answer)
         if not found:
             return Unchecked(reason="nothing to check", judge=judge)
+        if len(found) > MOST_STATEMENTS:
+            return Unchecked(reason=f"more than {MOST_STATEMENTS} statements", judge=judge)
         known = Contexts(contexts)
         if not len(known):
             return Unchecked(reason="no contexts", judge=judge)

@@ -103,6 +103,7 @@ WORDS = {
     for i, w in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
 }
 SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+EXACT = {"address", "identifier", "clock"}  # right or wrong as a whole
 APPROXIMATION = 0.05  # "about 5,000" may stand for 5,021
 NOT_NUMBERS = (
     "十分",
@@ -160,7 +161,7 @@ class QuantityPool:
         return any(
             abs(float(other) - value) <= APPROXIMATION * abs(value)
             for other, units in self._units.items()
-            if any(_compatible(unit, wanted.unit) for unit in units)
+            if any(_compatible(unit, wanted.unit) for unit in units - EXACT)
         )
 
 
@@ -168,7 +169,9 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     """Every number, date part and clock time of a text."""
     plain = unicodedata.normalize("NFKC", text).lower().replace("_", " ")
     found: list[Quantity] = []
-    for pattern, read in _readers():
+    for pattern, read, hint in _readers():
+        if not hint.search(plain):
+            continue
         taken: list[tuple[int, int]] = []
         for match in pattern.finditer(plain):
             read_here = list(read(match))
@@ -188,6 +191,8 @@ def _blank(text: str, spans: list[tuple[int, int]]) -> str:
 
 def _compatible(one: str, other: str) -> bool:
     loose = ({"day", "time"}, {"person", "item"}, {"item", "time"}, {"item", "count"})
+    if EXACT & {one, other}:
+        return one == other
     return one == other or not one or not other or {one, other} in loose
 
 
@@ -195,53 +200,55 @@ Reader = Callable[[re.Match[str]], Iterator[Quantity]]
 
 
 @cache
-def _readers() -> tuple[tuple[re.Pattern[str], Reader], ...]:
-    """What to look for, in this order; what one has read the next ones don't see."""
+def _readers() -> tuple[tuple[re.Pattern[str], Reader, re.Pattern[str]], ...]:
+    """What to look for, in this order, and the sign without which it need not be looked for."""
     patterns = (*_name_patterns(), *_date_patterns(), *_clock_patterns(), *_number_patterns())
-    return tuple((re.compile(pattern), reader) for pattern, reader in patterns)
+    return tuple((re.compile(pattern), reader, re.compile(hint)) for hint, pattern, reader in patterns)
 
 
-def _name_patterns() -> Iterator[tuple[str, Reader]]:
-    yield r"https?://\S+|www\.\S+|[\w.+-]+@[\w-]+\.[\w.]+", _address
-    yield r"(?<![\w.])v?\d+(?:\.\d+){2,}|(?<![\d-])\+?\d{2,4}-\d{2,4}-\d{3,4}(?![\d-])", _identifier
+def _name_patterns() -> Iterator[tuple[str, str, Reader]]:
+    yield "[@/]|www", r"https?://\S+|www\.\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{1,64}", _address
+    yield "[0-9]", r"(?<![\w.])v?\d+(?:\.\d+){2,}|(?<![\d-])\+?\d{2,4}-\d{2,4}-\d{3,4}(?![\d-])", _identifier
 
 
-def _date_patterns() -> Iterator[tuple[str, Reader]]:
+def _date_patterns() -> Iterator[tuple[str, str, Reader]]:
     month = "|".join(name[:3] + f"(?:{name[3:]})?" if len(name) > 3 else name for name in MONTHS)
     sure = "|".join(name for name in MONTHS if name not in ("may", "march"))  # those two are verbs as well
-    yield r"(?<!\d)(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)", _date
-    yield rf"(?P<era>{'|'.join(ERAS)})(?P<y>元|\d+|{KANJI}+)年", _era_year
-    yield rf"\b(?P<name>{month})\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)", _named_month
-    yield rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<name>{month})\b\.?", _named_month
-    yield rf"\b(?P<name>{month})\.?,?\s+(?=\d{{4}}\b)", _named_month
-    yield rf"\b(?P<name>{sure})\b", _named_month
+    yield "[0-9]", r"(?<!\d)(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)", _date
+    yield "年", rf"(?P<era>{'|'.join(ERAS)})(?P<y>元|\d{{1,3}}|{KANJI}{{1,4}})年", _era_year
+    yield "[0-9]", rf"\b(?P<name>{month})\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)", _named_month
+    yield "[0-9]", rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<name>{month})\b\.?", _named_month
+    yield "[0-9]", rf"\b(?P<name>{month})\.?,?\s+(?=\d{{4}}\b)", _named_month
+    yield "[a-z]{4}", rf"\b(?P<name>{sure})\b", _named_month
 
 
-def _clock_patterns() -> Iterator[tuple[str, Reader]]:
+def _clock_patterns() -> Iterator[tuple[str, str, Reader]]:
     half = "(?P<half>午前|午後|上午|下午|晚上)?"
     oclock = r"(?:時(?!間)|点(?=半|钟|整|\d|[至到])|(?<=[午上]\d)点)"
-    yield r"(?<![\d:])(?P<h>\d{1,2})(?::(?P<m>\d{2}))?\s?(?P<half>[ap])\.?m\b\.?", _clock
-    yield r"(?<![\d:])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])", _clock
-    yield rf"{half}(?P<h>\d{{1,2}}|{KANJI}{{1,3}}){oclock}(?P<m>半|\d{{1,2}}分)?", _clock
+    yield "[0-9]", r"(?<![\d:])(?P<h>\d{1,2})(?::(?P<m>\d{2}))?\s?(?P<half>[ap])\.?m\b\.?", _clock
+    yield "[0-9]:", r"(?<![\d:])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])", _clock
+    yield "[時点]", rf"{half}(?P<h>\d{{1,2}}|{KANJI}{{1,3}}){oclock}(?P<m>半|\d{{1,2}}分)?", _clock
 
 
-def _number_patterns() -> Iterator[tuple[str, Reader]]:
+def _number_patterns() -> Iterator[tuple[str, str, Reader]]:
     about = (
         r"(?P<about>(?:about|around|approximately|approx\.|nearly|almost|roughly|約|およそ|约|大约|近)\s*)?"
     )
     forms = sorted((form for unit in UNITS.values() for form in unit.split("|")), key=len, reverse=True)
     unit = f"(?P<unit>(?:{'|'.join(forms)})(?![a-z]))?"
-    number = rf"(?:\d{{1,3}}(?:,\d{{3}})+(?!\d)|\d+)(?:\.\d+)?(?:{KANJI}+(?:\d+(?:\.\d+)?)?)*"
+    digits = r"(?:\d{1,3}(?:,\d{3}){1,6}(?!\d)|\d{1,18}(?!\d))(?:\.\d{1,18})?"
+    number = rf"{digits}(?:{KANJI}{{1,9}}(?:\d{{1,18}})?){{0,6}}"
     scale = r"(?:\s?(?P<scale>thousand|million|billion|trillion|bn|k)\b)?(?:st|nd|rd|th)?"
     word = "|".join([*WORDS, *SCALES])
-    yield r"\b(?:twice|thrice)\b", _times
+    yield "ice", r"\b(?:twice|thrice)\b", _times
     yield (
+        "[0-9]",
         rf"{about}(?P<pre>us\$|[¥$€£])?\s?(?<![a-z\d.^])(?<![a-z]-)(?P<n>{number}){scale}(?P<more>[多余]?)"
         rf"[\s-]?{unit}",
         _figure,
     )
-    yield rf"{about}(?P<n>{KANJI}+)(?P<more>[多余]?){unit}", _kanji_figure
-    yield rf"{about}\b(?P<n>(?:{word})(?:(?:\s+and)?[\s-]+(?:{word}))*)\b[\s-]?{unit}", _word_figure
+    yield KANJI, rf"{about}(?P<n>{KANJI}{{1,18}})(?P<more>[多余]?){unit}", _kanji_figure
+    yield word, rf"{about}\b(?P<n>(?:{word})(?:(?:\s+and)?[\s-]+(?:{word}))*)\b[\s-]?{unit}", _word_figure
 
 
 def _times(match: re.Match[str]) -> Iterator[Quantity]:

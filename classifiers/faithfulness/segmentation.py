@@ -48,6 +48,8 @@ CLOSING = re.compile(
 QUOTATION_GOES_ON = re.compile(r"(?:と|という|って|との|などと|を|の(?=[一-龥ァ-ヶ])|に(?=つい|関し|対し))")
 STOP_BEFORE_DIGIT = re.compile(r"[。！？｡](?=[0-9０-９])")
 BRACKETS = (*"「『（(【［[“", *"」』）)】］]”")
+LONGEST_BRACKET = 1000  # characters; what stays open for longer was never closed
+SHORT = 60  # characters: longer than any enumerator, citation or abbreviation
 HARD_WRAP_COLUMNS = 60  # a line that is at least so long was broken by its width, not by its meaning
 
 
@@ -185,7 +187,7 @@ def _pieces(block: str) -> Iterator[str]:
     for piece in sentencex.segment(script_language(block), block):
         at = 0
         for match in STOP_BEFORE_DIGIT.finditer(piece):
-            if _is_closed(piece[: match.end()]):
+            if match.end() - at > LONGEST_BRACKET or _is_closed(piece[at : match.end()]):
                 yield piece[at : match.end()]
                 at = match.end()
         yield piece[at:]
@@ -198,11 +200,14 @@ def _is_closed(text: str) -> bool:
 
 def _belongs_together(block: str, before: tuple[int, int], start: int, end: int) -> bool:
     head, tail = block[before[0] : before[1]], block[start:end]
-    if ENUMERATOR.fullmatch(head) or CLOSING.fullmatch(tail):
+    if (len(head) <= SHORT and ENUMERATOR.fullmatch(head)) or (
+        len(tail) <= SHORT and CLOSING.fullmatch(tail)
+    ):
         return True
     if head.rstrip().endswith(("」", "』")):
         return bool(QUOTATION_GOES_ON.match(tail))
     first = tail.lstrip()[:1]
+    head = head if len(head) <= SHORT else "x" + head[-SHORT:]
     if any(match.end() == len(head) for match in TITLED.finditer(head)):
         return True
     abbreviated = list(ABBREVIATED.finditer(head))

@@ -33,6 +33,8 @@ LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z][A-Za-z0-9'’&-]*|[a-z]+[A-Z0
 MONTH = re.compile(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*")
 EDGE = re.compile(r"(?:^|[:;\n•*\"“(]\s*|\s[-–]\s)$")
 SHORTEST_STEM = 3
+LONGEST_WORD = 40  # letters; more is data, and compared as it is
+EDGE_REACH = 8
 HIRAGANA = re.compile("[ぁ-ゖ]")
 RAREST = 1.0
 MIXED_PAIR = 0.6  # a kanji with its kana ending says less than two kanji
@@ -78,7 +80,7 @@ def stem(word: str) -> str:
     word = word.removesuffix("'s").replace("'", "")
     if regular := _forms()["irregular"].get(word):
         return regular
-    if len(word) <= SHORTEST_STEM or not word.isalpha() or word.endswith("ss"):
+    if not SHORTEST_STEM < len(word) <= LONGEST_WORD or not word.isalpha() or word.endswith("ss"):
         return word
     for ending, instead in _forms()["endings"].items():
         if word.endswith(ending) and len(word) - len(ending) >= SHORTEST_STEM:
@@ -114,7 +116,8 @@ def names(text: str) -> tuple[str, ...]:
     found = []
     for match in LATIN_NAME.finditer(plain):
         name = match[0].rstrip("'-")
-        starts = bool(EDGE.search(plain[: match.start()]))
+        before = plain[: match.start()]
+        starts = bool(EDGE.search(before if len(before) <= EDGE_REACH else "x" + before[-EDGE_REACH:]))
         written_so = any(c.isupper() or c.isdigit() for c in name[1:])
         if MONTH.fullmatch(name):  # a date, not a name
             continue

@@ -100,6 +100,10 @@ async def test_the_best_passage_and_its_sentence_are_named(judge: LexicalJudge) 
     ("answer", "contexts", "reason"),
     [
         pytest.param("", CONTEXTS, "nothing to check", id="an empty answer"),
+        pytest.param(
+            "It is 3 EUR. " * 1_100, CONTEXTS, "more than 1000 statements", id="too many statements"
+        ),
+        pytest.param("x" * 50_001, CONTEXTS, "longer than 50,000 characters", id="a dump"),
         pytest.param(" \n", CONTEXTS, "nothing to check", id="a blank answer"),
         pytest.param("Hello! How can I help you?", CONTEXTS, "nothing to check", id="small talk"),
         pytest.param("The documents don't say.", CONTEXTS, "nothing to check", id="a plain refusal"),

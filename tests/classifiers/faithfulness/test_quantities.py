@@ -49,6 +49,11 @@ def test_what_only_looks_like_a_number_is_none(text: str) -> None:
     assert quantities(text) == ()
 
 
+def test_about_so_many_is_not_near_a_telephone_number() -> None:
+    pool = QuantityPool(quantities("Call 000-555-0130 or see https://a.example/50."))
+    assert pool.find(quantities("about 50")[0]) == "new"
+
+
 @given(st.text())
 def test_any_text_can_be_read(text: str) -> None:
     for quantity in quantities(text):
