@@ -22,7 +22,7 @@ from gateway.rag.chunking import PATH_SEPARATOR
 from gateway.rag.completions import ChatModel
 from gateway.rag.passages import RetrievedPassage
 
-__all__ = ["ExtractiveWriter", "LlmWriter", "Writer"]
+__all__ = ["ExtractiveWriter", "LlmWriter", "Writer", "quotation"]
 
 
 class Writer(Protocol):

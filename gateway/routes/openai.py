@@ -143,6 +143,8 @@ async def _events(
         }
         return ServerSentEvent(json.dumps(body, ensure_ascii=False))
 
+    if not answering.done():  # the headers have gone: say at once that somebody is there
+        yield ServerSentEvent(comment="checking")
     try:
         reply = await answering
     except SekishoError as exc:  # the status is gone already: the error is the last event
