@@ -50,7 +50,9 @@ async def load(settings: Settings) -> None:
 async def say_how(services: Services, address: str) -> None:
     """How to ask, in lines that can be copied whole."""
     client, reviewer = await _keys(services)
-    question = json.dumps({"question": "粗大ごみの収集は何日前までに申し込めばいいですか"}, ensure_ascii=False)
+    question = json.dumps(
+        {"question": "粗大ごみの収集は何日前までに申し込めばいいですか"}, ensure_ascii=False
+    )
     curl = (
         f'curl {address}/v1/answers -H "authorization: Bearer {client}" -H "content-type: application/json"'
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -80,6 +81,8 @@ async def serve(settings: Settings, ready: Callable[[Services, str], Awaitable[N
                 uvicorn.Config(create_app(services), log_config=None, access_log=False, server_header=False)
             )
             host, port = listening.getsockname()[:2]
+            gc.collect()
+            gc.freeze()  # models and policy live as long as the process: collecting never looks at them again
             announcing = asyncio.create_task(
                 server.announce(lambda: ready(services, f"http://{host}:{port}"))
             )
