@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -31,7 +31,7 @@ from gateway.replies import Replies
 from gateway.review.tickets import Tickets
 from gateway.scope import EntryScope
 from gateway.settings import AuthSettings, Settings, UnderstandingSettings
-from gateway.stages import Gate, Judge
+from gateway.stages import Gate, Judge, Rag
 from gateway.stores import Stores, open_stores
 from gateway.switched_off import NoCache, NoGate, NoJudge
 from gateway.telemetry import Metrics, Telemetry
@@ -62,8 +62,13 @@ class Services:
 
 
 @asynccontextmanager
-async def assemble(settings: Settings) -> AsyncIterator[Services]:
+async def assemble(
+    settings: Settings, *, around_rag: Callable[[Rag], Rag] = lambda rag: rag
+) -> AsyncIterator[Services]:
     """A gateway that is ready: stores open, documents read, nothing left to index, the gate fitted.
+
+    Args:
+        around_rag: wraps the chatbot, for those who want to change what it says.
 
     Raises:
         ConfigurationError, DatabaseUnavailable, IndexUnavailable, EncoderError: naming what is wrong.
@@ -95,7 +100,7 @@ async def assemble(settings: Settings) -> AsyncIterator[Services]:
                 encoder=stores.encoder,
                 gate=gate,
                 cache=stores.shelf if settings.cache.enabled else NoCache(),
-                rag=rag,
+                rag=around_rag(rag),
                 judge=judge,
                 reviewers=tickets,
                 replies=Replies(settings.policy),

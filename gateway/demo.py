@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
 from cache.transfer import import_entries
+from encoders import Encoded
 from gateway.assembly import Services
 from gateway.configuration import load_settings
+from gateway.domain import Draft, NothingRelevant, Question
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
+from gateway.stages import Rag
 from gateway.stores import open_stores
 
-__all__ = ["HELPDESK", "demo_settings", "load", "say_how"]
+__all__ = ["HELPDESK", "CarelessRag", "demo_settings", "load", "say_how"]
 
 TENANT = "default"
 LANGUAGES = ("en", "ja")
@@ -32,6 +36,27 @@ def demo_settings(folder: Path) -> Settings:
     settings = load_settings(HELPDESK / "sekisho.yaml")
     storage = settings.storage.model_copy(update={"folder": folder.resolve()})
     return settings.model_copy(update={"storage": storage})
+
+
+class CarelessRag:
+    """Plays a careless chatbot for a few questions: real passages, and an answer that strays from them.
+
+    The demo quotes its documents and a quotation is always supported, so without this nobody would see an
+    answer withheld. What it makes up stands in `careless.jsonl`; the check that catches it is the real one.
+    """
+
+    def __init__(self, inner: Rag) -> None:
+        self._inner = inner
+        lines = (HELPDESK / "careless.jsonl").read_text("utf-8").splitlines()
+        self._made_up = {row["question"]: row["answer"] for row in map(json.loads, lines)}
+
+    async def ask(self, question: Question, encoded: Encoded, /) -> Draft | NothingRelevant:
+        """The inner draft, with another text where the demo has one."""
+        found = await self._inner.ask(question, encoded)
+        made_up = self._made_up.get(question.text)
+        if made_up is None or isinstance(found, NothingRelevant):
+            return found
+        return replace(found, text=made_up, model="a careless chatbot, played by the demo")
 
 
 async def load(settings: Settings) -> None:

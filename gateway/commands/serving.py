@@ -17,10 +17,11 @@ from gateway.app import create_app
 from gateway.assembly import Services, assemble
 from gateway.commands import ConfigOption, run
 from gateway.configuration import find_settings
-from gateway.demo import demo_settings, load, say_how
+from gateway.demo import CarelessRag, demo_settings, load, say_how
 from gateway.errors import ConfigurationError
 from gateway.policy import read_policy
 from gateway.settings import ServerSettings, Settings
+from gateway.stages import Rag
 from gateway.telemetry import configure_logging
 
 __all__ = ["add_to", "serve"]
@@ -57,7 +58,7 @@ def demo_command(
     async def load_and_serve() -> None:
         with console.status("reading the two helpdesks …"):
             await load(settings)
-        await serve(settings, say_how)
+        await serve(settings, say_how, around_rag=CarelessRag)
 
     run(load_and_serve())
 
@@ -73,10 +74,15 @@ def check_config(config: ConfigOption = None) -> None:
     )
 
 
-async def serve(settings: Settings, ready: Callable[[Services, str], Awaitable[None]]) -> None:
+async def serve(
+    settings: Settings,
+    ready: Callable[[Services, str], Awaitable[None]],
+    *,
+    around_rag: Callable[[Rag], Rag] = lambda rag: rag,
+) -> None:
     """Serve until told to stop; `ready` is called with the address once questions can be asked."""
     with _bound(settings.server) as listening:
-        async with assemble(settings) as services:
+        async with assemble(settings, around_rag=around_rag) as services:
             server = _Server(
                 uvicorn.Config(create_app(services), log_config=None, access_log=False, server_header=False)
             )

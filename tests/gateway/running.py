@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,6 +18,7 @@ from gateway.assembly import Services
 from gateway.commands.serving import serve
 from gateway.configuration import load_settings
 from gateway.settings import Settings
+from gateway.stages import Rag
 from gateway.telemetry import configure_logging
 
 KEYS = {role: f"sk-test-{role}-0123456789" for role in ("client", "reviewer", "admin")}
@@ -27,7 +28,14 @@ OTHER_TENANT = "sk-test-client-of-another-tenant"
 class Gateway:
     """Runs in a thread of its own until the block ends; start-up errors are raised where it was entered."""
 
-    def __init__(self, settings: Settings, *, start_within_s: float = 60) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        start_within_s: float = 60,
+        around_rag: Callable[[Rag], Rag] = lambda rag: rag,
+    ) -> None:
+        self._around_rag = around_rag
         self._settings = settings
         self._start_within_s = start_within_s
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -88,7 +96,7 @@ class Gateway:
             self._started.set()
 
         self._loop = asyncio.get_running_loop()
-        self._task = asyncio.ensure_future(serve(self._settings, ready))
+        self._task = asyncio.ensure_future(serve(self._settings, ready, around_rag=self._around_rag))
         await self._task
 
 
