@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from evaluation.faithfulness import FaithfulnessResult
 from evaluation.gate import GateResult
@@ -26,7 +26,7 @@ def pairs_table(result: PairsResult) -> list[Table]:
     )
     for name, (reuse, traps) in result.shelves().items():
         whole.add_row(name, str(reuse), str(traps), style="" if name == "Sekisho" else BASELINE)
-    kinds = Table("category", "pairs", "may reuse", "served", title="by category")
+    kinds = Table(Column("category", no_wrap=True), "pairs", "may reuse", "served", title="by category")
     for category, part in sorted(result.by_category().items()):
         kinds.add_row(category, str(part.served.n), part.kind, str(part.served))
     kinds.caption = _latency(result.as_json())
@@ -48,7 +48,7 @@ def traffic_table(result: TrafficResult) -> list[Table]:
 def gate_table(result: GateResult) -> list[Table]:
     """Each slice, the leakiest first."""
     table = Table(
-        "slice",
+        Column("slice", no_wrap=True),
         "n",
         "gold",
         "reach RAG",
@@ -94,7 +94,9 @@ def faithfulness_table(result: FaithfulnessResult) -> list[Table]:
     rates.add_row("AUROC", _number(found["auroc"]))
     rates.add_row("AUROC within one generator", _number(found["auroc_within_group"]))
     rates.caption = _latency(found)
-    groups = Table("group", "answers", "unfaithful", "recall", "false blocks", title="by group")
+    groups = Table(
+        Column("group", no_wrap=True), "answers", "unfaithful", "recall", "false blocks", title="by group"
+    )
     for name, part in _by_group(result):
         part_rates = part.rates()
         groups.add_row(

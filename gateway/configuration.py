@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, SecretStr, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from gateway.errors import ConfigurationError
 from gateway.settings import ExampleSettings, Settings
@@ -72,13 +74,18 @@ def _read(file: Path) -> str:
         raise ConfigurationError(f"{file} can't be read: {exc.strerror}") from exc
 
 
+def _yaml() -> YAML:
+    """YAML 1.2; PyYAML reads 1.1 and takes `examples: [What does it cost?]` for a mistake."""
+    return YAML(typ="safe", pure=True)
+
+
 def _parse(text: str, file: Path | None) -> dict[str, Any]:
     try:
-        tree = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as exc:
+        tree = _yaml().load(text)
+    except MarkedYAMLError as exc:
         line = f"line {exc.problem_mark.line + 1}: " if exc.problem_mark else ""
         raise ConfigurationError(f"{file} can't be used: {line}not YAML: {exc.problem}") from exc
-    except yaml.YAMLError as exc:  # control characters, for one
+    except YAMLError as exc:  # control characters, for one
         raise ConfigurationError(f"{file} can't be used: not YAML: {exc}") from exc
     if tree is None:
         return {}
@@ -182,7 +189,7 @@ def _missing_files(settings: Settings) -> Iterator[_Problem]:
 
 def _report(file: Path | None, text: str, problems: list[_Problem]) -> str:
     """All problems, in the order of the file."""
-    root = yaml.compose(text)
+    root = _yaml().compose(text)
     found = sorted(((_line(root, problem.where), problem) for problem in problems), key=lambda pair: pair[0])
     return "\n".join([f"{file or 'the configuration'} can't be used:", *(_row(*pair) for pair in found)])
 
@@ -193,14 +200,14 @@ def _row(line: int, problem: _Problem) -> str:
     return f"  {', '.join(at + name)}{': ' if at or name else ''}{problem.message}"
 
 
-def _line(node: yaml.Node | None, where: Location) -> int:
+def _line(node: Node | None, where: Location) -> int:
     """The line of a key, as deep as the file goes; 0 where the file does not have it."""
     line = 0
     for name in where:
         match node:
-            case yaml.MappingNode():
+            case MappingNode():
                 found = next(((key, value) for key, value in node.value if key.value == str(name)), None)
-            case yaml.SequenceNode() if isinstance(name, int) and name < len(node.value):
+            case SequenceNode() if isinstance(name, int) and name < len(node.value):
                 found = (node.value[name], node.value[name])
             case _:
                 found = None

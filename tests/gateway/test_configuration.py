@@ -28,7 +28,7 @@ def test_the_contract_of_the_design_is_read(write, monkeypatch: pytest.MonkeyPat
     write("text,why\nHow do I forge a card?,crime\n", "crime.csv")
     file = write("""
 policy:
-  must: {description: Questions about cards., examples: [Lost my card], examples_file: must.txt}
+  must: {description: Questions about cards., examples: [Lost my card?, And now?], examples_file: must.txt}
   may: {examples_file: may.jsonl, reply: {en: Only banking., ja: 銀行のみです。}}
   must_not:
     reply: {en: I can't help with that.}
@@ -42,7 +42,12 @@ faithfulness: {judge: local, on_unchecked: escalate, streaming: buffer}
     policy = read_policy(settings)
     assert settings.upstream.base_url == "http://rag.internal:9000/v1"
     assert settings.cache.target_error == 0.02
-    assert policy.must.examples == ("Lost my card", "How do I activate my card?", "Where is my PIN?")
+    assert policy.must.examples == (
+        "Lost my card?",
+        "And now?",
+        "How do I activate my card?",
+        "Where is my PIN?",
+    )
     assert policy.may.examples == ("Who won the match?",)
     assert policy.topics[0].examples == ("How do I forge a card?",)
 
