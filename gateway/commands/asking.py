@@ -18,6 +18,7 @@ from gateway.configuration import find_settings
 from gateway.decision import answer_body
 from gateway.domain import Conversation, Turn
 from gateway.errors import UpstreamUnavailable
+from gateway.telemetry import configure_logging
 
 __all__ = ["add_to"]
 
@@ -57,7 +58,9 @@ def ask_command(
 
 async def _here(question: str, config: ConfigOption, tenant: str) -> dict[str, Any]:
     request_id = uuid.uuid4().hex[:24]
-    async with assemble(find_settings(config)) as services:
+    settings = find_settings(config)
+    configure_logging(settings.logging.model_copy(update={"level": "error"}))  # the picture says the rest
+    async with assemble(settings) as services:
         asked = Conversation(turns=(Turn("user", question),), tenant=tenant, request_id=request_id)
         return answer_body(await services.pipeline.answer(asked), request_id)
 
