@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +15,7 @@ from classifiers.faithfulness import Checked, FaithfulnessVerdict, StatementVerd
 from classifiers.faithfulness.evidence import Contexts, Evidence, Features, Novelty
 from classifiers.faithfulness.segmentation import script_language
 from classifiers.faithfulness.statements import Statement, statements
+from classifiers.weights import probability, read_weights
 
 __all__ = ["SHIPPED", "LexicalJudge", "LexicalModel", "Weights", "Writing", "writing"]
 
@@ -38,10 +37,8 @@ class Weights:
 
     def score(self, features: Features) -> float:
         """Probability that the statement is supported."""
-        weighed = self.bias + sum(
-            self.by_feature[n] * v for n, v in zip(Features.names(), features.values(), strict=True)
-        )
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, weighed))))
+        weights = (self.by_feature[name] for name in Features.names())
+        return probability(self.bias, weights, features.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +56,7 @@ class LexicalModel:
         Raises:
             ClassifierError: if the file is missing, unreadable, or made for other features.
         """
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            words, characters = (_weights(data["models"][name]) for name in ("words", "characters"))
-            return cls(words, characters, str(data["judge"]))
-        except (OSError, ValueError, KeyError, TypeError) as exc:
-            raise ClassifierError(
-                f"{path}: expected the weights that training/fit_faithfulness.py writes ({exc})"
-            ) from exc
+        return cls(*read_weights(path, _weights, script="training/fit_faithfulness.py"))
 
     def for_text(self, text: str) -> Weights:
         """The weights for the writing of a text."""

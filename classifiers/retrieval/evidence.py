@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -13,10 +12,10 @@ from typing import Any, Literal
 
 import anyio.to_thread
 
-from classifiers import ClassifierError
 from classifiers.faithfulness.segmentation import script_language, sentences
 from classifiers.faithfulness.wording import folded, rarity, terms
 from classifiers.retrieval import PassageEvidence, RelevanceVerdict
+from classifiers.weights import probability, read_weights
 from encoders import Encoded
 
 __all__ = ["SHIPPED", "EvidenceJudge", "EvidenceModel", "Signals", "signals"]
@@ -53,8 +52,7 @@ class _Weights:
     correct_from: float
 
     def score(self, found: Signals) -> float:
-        weighed = self.bias + sum(w * s for w, s in zip(self.by_signal, astuple(found), strict=True))
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, weighed))))
+        return probability(self.bias, self.by_signal, astuple(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +70,7 @@ class EvidenceModel:
         Raises:
             ClassifierError: if the file is missing, unreadable, or made for other signals.
         """
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            words, characters = (_weights(data["models"][name]) for name in ("words", "characters"))
-            return cls(words, characters, str(data["judge"]))
-        except (OSError, ValueError, KeyError, TypeError) as exc:
-            raise ClassifierError(
-                f"{path}: expected the weights that training/fit_evidence.py writes ({exc})"
-            ) from exc
+        return cls(*read_weights(path, _weights, script="training/fit_evidence.py"))
 
     def for_question(self, text: str) -> _Weights:
         """The weights for the writing of a question."""
