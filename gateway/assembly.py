@@ -33,7 +33,7 @@ from gateway.scope import EntryScope
 from gateway.settings import AuthSettings, Settings, UnderstandingSettings
 from gateway.stages import Gate, Judge, Rag
 from gateway.stores import Stores, open_stores
-from gateway.switched_off import NoCache, NoGate, NoJudge
+from gateway.switched_off import NoCache, NoEncoder, NoGate, NoJudge
 from gateway.telemetry import Metrics, Telemetry
 from gateway.understanding import Understanding
 from storage.sql import Database, DatabaseUnavailable
@@ -97,7 +97,7 @@ async def assemble(
             telemetry=telemetry,
             pipeline=Pipeline(
                 understanding=_understanding(settings.understanding),
-                encoder=stores.encoder,
+                encoder=stores.encoder if _looks_at_vectors(settings) else NoEncoder(),
                 gate=gate,
                 cache=stores.shelf if settings.cache.enabled else NoCache(),
                 rag=around_rag(rag),
@@ -110,6 +110,11 @@ async def assemble(
             ),
             probe=await encode_one(stores.encoder, "Is anybody there?"),
         )
+
+
+def _looks_at_vectors(settings: Settings) -> bool:
+    """Whether any stage does; if none, no question is encoded for nothing."""
+    return settings.gate.enabled or settings.cache.enabled or settings.upstream.kind == "knowledge"
 
 
 def open_judge(settings: Settings) -> Judge:

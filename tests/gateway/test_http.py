@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import openai
 import pytest
 
 from tests.chatbot import CallsTool, Chatbot, Fails, Half, HangsUp, Raw, Reply, Says, Silent
-from tests.gateway.running import OTHER_TENANT, Gateway
+from tests.gateway.conftest import UPSTREAM
+from tests.gateway.running import OTHER_TENANT, Gateway, settings
 
 LATE = "A fine of 10 yen per book and day is charged for late returns."
 LATE_QUESTION = "What happens if I return a book late?"
@@ -350,3 +352,17 @@ def test_a_chatbot_that_is_too_slow_sends_the_question_to_a_person(
 ) -> None:
     chatbot.always(Silent(for_s=20))
     assert gateway.answer(LATE_QUESTION)["reason"] == "upstream_unavailable"
+
+
+def test_with_every_check_off_an_answer_passes_marked_and_nothing_is_encoded(
+    chatbot: Chatbot, tmp_path: Path
+) -> None:
+    off = (
+        'gate: {enabled: false}\ncache: {enabled: false}\nfaithfulness: {judge: "off", on_unchecked: deliver}'
+    )
+    chatbot.says(INVENTED, [LATE])
+    with Gateway(settings(tmp_path, off + UPSTREAM.format(url=chatbot.base_url))) as passing:
+        body = passing.answer(LATE_QUESTION)
+        assert passing.services.pipeline._encoder.identity.dimensions == 0
+    assert (body["outcome"], body["reason"], body["faithfulness"]) == ("rag", "unchecked", "unchecked")
+    assert body["text"] == INVENTED
