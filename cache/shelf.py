@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from copy import copy
 from functools import partial
+from typing import Self
 
 from cache.calibration import Cut, Labelled, shelf_cut
 from cache.cuts import Cuts
@@ -46,6 +48,17 @@ class Shelf:
         self._guards = tuple(guards) if guards is not None else default_guards()
         self._looks = Looks()
         self._cuts = Cuts(store.db, target_error=target_error, made_for=encoder.identity.digest)
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        """What may keep an entry back, the cheapest first."""
+        return self._guards
+
+    def over(self, store: EntryStore, index: VectorIndex) -> Self:
+        """The same judgement over other entries: for asking what would happen if they were served."""
+        other = copy(self)
+        other._store, other._index, other._looks = store, index, Looks()
+        return other
 
     async def find(self, question: Encoded, *, tenant: str, language: str) -> Match:
         """The entry that answers, one that nearly would, or none.
@@ -98,7 +111,7 @@ class Shelf:
         cut = await shelf_cut(
             await self._store.served(tenant, language),
             self._encoder,
-            weighing=self._weighing(language),
+            weighing=self.weighing(language),
             target_error=self._target_error,
             default=self._default_cut(language),
             guards=self._guards,
@@ -121,9 +134,10 @@ class Shelf:
             return ()
         ids = [*_first_entries(near, ENTRIES), *_first_entries(worded, ENTRIES_BY_WORDS)]
         entries = await self._store.served(tenant, language, tuple(dict.fromkeys(ids)))
-        return candidates(question.text, _similar(near), entries, self._weighing(language))
+        return candidates(question.text, _similar(near), entries, self.weighing(language))
 
-    def _weighing(self, language: str) -> Weighing:
+    def weighing(self, language: str) -> Weighing:
+        """How the evidence for entries in a language is weighed."""
         return self._weights.readings[self._weights.reading(language, self._encoder.identity.languages)]
 
     def _default_cut(self, language: str) -> float:
