@@ -9,11 +9,21 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["Grams", "Pieces", "character_grams", "exact_key", "is_cjk", "normalise", "pieces", "words"]
+__all__ = [
+    "Grams",
+    "Pieces",
+    "character_grams",
+    "exact_key",
+    "is_cjk",
+    "normalise",
+    "pieces",
+    "simplified",
+    "words",
+]
 
 Grams = frozenset[str]
 
@@ -65,6 +75,23 @@ def is_cjk(text: str) -> bool:
     """Whether the text is written mostly in Chinese or Japanese characters."""
     letters = sum(character.isalpha() for character in text)
     return letters > 0 and 2 * len(_CJK_CHARACTER.findall(text)) >= letters
+
+
+def simplified(text: str) -> str:
+    """Chinese in simplified characters and the mainland's words: 軟體 is 软件; simplified text stays.
+
+    Not part of an exact key: the stored ones were made without it.
+    """
+    characters, wording = _converters()
+    plain: str = characters.convert(text)
+    return plain if plain == text else str(wording.convert(text))
+
+
+@cache
+def _converters() -> tuple[Any, Any]:
+    from opencc import OpenCC
+
+    return OpenCC("t2s"), OpenCC("tw2sp")
 
 
 def words(normalised: str) -> list[str]:
