@@ -22,6 +22,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    UniqueConstraint,
 )
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "outcomes",
     "passages",
     "settings",
+    "suggestions",
     "ticket_events",
     "tickets",
 ]
@@ -134,6 +136,24 @@ entry_history = Table(
     Column("by", FreeText, nullable=False),
     Column("change", String(40), nullable=False),  # created | edited | activated | paused | …
     Column("snapshot", JSON, nullable=False),  # the whole entry after the change
+)
+
+suggestions = Table(
+    "suggestions",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("tenant", String(64), nullable=False),
+    Column("entry_id", ForeignKey("entries.id", ondelete="CASCADE"), nullable=False),
+    Column("text", FreeText, nullable=False),
+    Column("exact_key", LargeBinary(16), nullable=False),  # of the normalised text: each stands here once
+    Column("language", String(8), nullable=False),
+    Column("times", Integer, nullable=False, default=1),
+    Column("source", String(10), nullable=False),  # accepted | ticket | near_miss | asked
+    Column("state", String(10), nullable=False),  # open | accepted | rejected
+    Column("by", FreeText, nullable=False),  # who suggested it, then who decided
+    Column("at", Moment, nullable=False),  # when that was
+    UniqueConstraint("entry_id", "exact_key"),
+    Index(None, "tenant", "state", "at"),
 )
 
 documents = Table(
