@@ -54,6 +54,8 @@ class Cut:
     probes: int
     served: float  # share of the answerable probes that this cut serves right
     why: str
+    since: str = ""  # from when this score serves, ISO 8601; empty for the default
+    tightened_from: float | None = None  # the score before an audit raised it, until the next calibration
 
 
 @dataclass(frozen=True, slots=True)

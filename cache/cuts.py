@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import Select, delete, insert, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.calibration import Cut
 from storage.schema import settings
 from storage.sql import Database
 
-__all__ = ["Cuts"]
+__all__ = ["PAUSED", "Cuts"]
 
+PAUSED = 2.0  # above every score: only the exact tier serves
 _FRESH_S = 10.0  # how long a replica may go on with a cut that another one has replaced
 
 
@@ -40,31 +44,59 @@ class Cuts:
         if self._clock() - read_at < _FRESH_S:
             return cut
         async with self._db.connect() as connection:
-            value = await connection.scalar(
-                select(settings.c.value).where(settings.c.name == _name(tenant, language))
-            )
+            value = await connection.scalar(_stored(tenant, language))
         cut = self._valid(value)
         self._known[(tenant, language)] = (self._clock(), cut)
         return cut
 
-    async def keep(self, tenant: str, language: str, cut: Cut) -> None:
-        """Store the cut of a shelf in the place of its last one."""
-        name = _name(tenant, language)
-        row = {
-            "name": name,
-            "value": asdict(cut) | {"made_for": self._made_for},
-            "updated_at": datetime.now(UTC),
-        }
+    async def keep(self, tenant: str, language: str, cut: Cut) -> Cut:
+        """Store the cut of a shelf in the place of its last one; a score that stays keeps its `since`."""
         async with self._db.begin() as connection:
-            await connection.execute(delete(settings).where(settings.c.name == name))
-            await connection.execute(insert(settings), row)
+            before = self._valid(await connection.scalar(_stored(tenant, language)))
+            stays = before and (before.score, before.tightened_from) == (cut.score, cut.tightened_from)
+            kept = replace(cut, since=before.since if before and stays else _now())
+            await self._write(connection, tenant, language, kept)
         self._known.pop((tenant, language), None)
+        return kept
+
+    async def tighten(self, tenant: str, language: str, *, present: Cut, score: float, why: str) -> bool:
+        """Serve from a higher score (or `PAUSED`) until the next calibration.
+
+        False, and nothing is changed, where `present` is no longer the cut: someone was faster.
+        """
+        tight = replace(present, score=score, bound=None, why=why, since=_now(), tightened_from=present.score)
+        try:
+            async with self._db.begin() as connection:
+                stored = await connection.scalar(_stored(tenant, language).with_for_update())
+                before = self._valid(stored)
+                if (before.since if before else "") != present.since:
+                    return False
+                await self._write(connection, tenant, language, tight)
+        except IntegrityError:  # two replicas, and no row to lock yet
+            return False
+        self._known.pop((tenant, language), None)
+        return True
+
+    async def _write(self, connection: AsyncConnection, tenant: str, language: str, cut: Cut) -> None:
+        name = _name(tenant, language)
+        value = asdict(cut) | {"made_for": self._made_for}
+        row = {"name": name, "value": value, "updated_at": datetime.now(UTC)}
+        await connection.execute(delete(settings).where(settings.c.name == name))
+        await connection.execute(insert(settings), row)
 
     def _valid(self, value: dict[str, object] | None) -> Cut | None:
         if value is None or value.get("made_for") != self._made_for:
             return None
         cut = Cut(**{name: field for name, field in value.items() if name != "made_for"})  # type: ignore[arg-type]
         return cut if cut.target_error == self._target_error else None
+
+
+def _stored(tenant: str, language: str) -> Select[Any]:
+    return select(settings.c.value).where(settings.c.name == _name(tenant, language))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _name(tenant: str, language: str) -> str:

@@ -117,8 +117,11 @@ class Shelf:
             guards=self._guards,
             labelled=labelled,
         )
-        await self._cuts.keep(tenant, language, cut)
-        return cut
+        return await self._cuts.keep(tenant, language, cut)
+
+    async def tighten(self, tenant: str, language: str, *, present: Cut, score: float, why: str) -> bool:
+        """Serve from a higher score on until the next calibration; see `Cuts.tighten`."""
+        return await self._cuts.tighten(tenant, language, present=present, score=score, why=why)
 
     async def _ranked(self, question: Encoded, *, tenant: str, language: str) -> tuple[Candidate, ...]:
         look = partial(self._rank, question, tenant=tenant, language=language)
