@@ -23,6 +23,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    text,
 )
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "entries",
     "entry_history",
     "entry_phrasings",
+    "entry_sources",
     "feedback",
     "metadata",
     "outcomes",
@@ -91,12 +93,15 @@ class FreeText(TypeDecorator[str]):
 # SQLite counts in 64 bits, and only if the type is INTEGER.
 RowNumber = BigInteger().with_variant(Integer(), "sqlite")
 
+EVERYBODY = text("''")  # the group of what everybody of a tenant may read
+
 entries = Table(
     "entries",
     metadata,
     Column("id", String(36), primary_key=True),
     Column("tenant", String(64), nullable=False),
     Column("kind", String(20), nullable=False),  # ground_truth | confirmed_answer
+    Column("group", String(40), nullable=False, server_default=EVERYBODY),  # who may read it
     Column("language", String(8), nullable=False),
     Column("answer", FreeText, nullable=False),
     Column("state", String(10), nullable=False),  # draft | active | paused | stale | retired
@@ -124,6 +129,14 @@ entry_phrasings = Table(
     Column("normalised", FreeText, nullable=False),
     Column("exact_key", LargeBinary(16), nullable=False),  # hash of `normalised`: short and indexable
     Index(None, "tenant", "exact_key"),
+)
+
+# How the entries of a document are found; what they came from, and in which version, says `entries.sources`.
+entry_sources = Table(
+    "entry_sources",
+    metadata,
+    Column("entry_id", ForeignKey("entries.id", ondelete="CASCADE"), primary_key=True),
+    Column("document_key", LargeBinary(16), primary_key=True, index=True),  # hash of the document's name
 )
 
 entry_history = Table(
@@ -184,19 +197,20 @@ tickets = Table(
     metadata,
     Column("id", String(16), primary_key=True),  # T-7K3M9Q2X: read out over the telephone
     Column("tenant", String(64), nullable=False),
+    Column("group", String(40), nullable=False, server_default=EVERYBODY),  # the asker's
     Column("request_id", String(64), nullable=False, index=True),
     Column("asker", FreeText),
     Column("language", String(8), nullable=False),
     Column("real_question", FreeText, nullable=False),
     Column("question", FreeText, nullable=False),
     Column("turns", JSON, nullable=False, default=list),  # the conversation before it
-    Column("outcome", String(12), nullable=False),  # withheld | escalated
+    Column("outcome", String(12), nullable=False),  # withheld | escalated | stale_entry
     Column("reason", String(60), nullable=False),
     Column("steps", JSON, nullable=False, default=list),  # what every stage found
     Column("state", String(10), nullable=False),  # open | claimed | answered | dismissed
     Column("claimed_by", FreeText),
     Column("answer", FreeText),
-    Column("entry_id", String(36)),  # the verified entry it became
+    Column("entry_id", String(36), index=True),  # the verified entry it became, or asks to review
     Column("revision", Integer, nullable=False, default=1),
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
@@ -255,6 +269,7 @@ api_keys = Table(
     metadata,
     Column("id", String(36), primary_key=True),
     Column("tenant", String(64), nullable=False),
+    Column("group", String(40), nullable=False, server_default=EVERYBODY),  # reads its entries, too
     Column("role", String(10), nullable=False),  # client | reviewer | admin
     Column("label", FreeText, nullable=False, default=""),
     Column("hash", String(64), nullable=False, unique=True),  # sha256: keys are 256 random bits
