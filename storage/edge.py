@@ -25,7 +25,7 @@ from storage import optimizing
 from storage.folder import IndexFolder, Present
 from storage.points import checked_points, checked_vector, checked_where
 from storage.shard import Shard
-from storage.vectors import Found, IndexUnavailable, Payload, Point
+from storage.vectors import Found, IndexUnavailable, Point, Where
 
 __all__ = ["EdgeIndex"]
 
@@ -90,17 +90,17 @@ class EdgeIndex:
                 await to_thread.run_sync(self._shard.upsert, checked[start : start + PIECE])
         self._optimise_if_due()
 
-    async def delete(self, *, where: Payload) -> None:
+    async def delete(self, *, where: Where) -> None:
         """Remove the points that meet every condition."""
         conditions = checked_where(where)
         async with self._writing:
             await to_thread.run_sync(self._shard.delete, conditions)
 
-    async def nearest(self, vector: Vector, /, *, where: Payload, limit: int) -> list[Found]:
+    async def nearest(self, vector: Vector, /, *, where: Where, limit: int) -> list[Found]:
         """By cosine of the dense vectors, best first."""
         return self._shard.nearest(checked_vector(vector, self._identity.dimensions), where, limit)
 
-    async def matching(self, text: str, /, *, where: Payload, limit: int) -> list[Found]:
+    async def matching(self, text: str, /, *, where: Where, limit: int) -> list[Found]:
         """By BM25, best first; points without a common word are left out."""
         return self._shard.matching(text, where, limit)
 

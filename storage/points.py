@@ -11,7 +11,7 @@ import numpy as np
 
 from encoders import EncoderIdentity, Vector
 from storage.lexical import Lexicon
-from storage.vectors import Found, IndexMismatch, Payload, Point
+from storage.vectors import Found, IndexMismatch, Point, Where
 
 __all__ = [
     "DENSE",
@@ -80,7 +80,7 @@ def checked_vector(vector: Vector, dimensions: int, owner: str = "the query") ->
     return vector
 
 
-def checked_where(where: Payload) -> Payload:
+def checked_where(where: Where) -> Where:
     """The conditions of a deletion.
 
     Raises:

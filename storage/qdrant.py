@@ -26,7 +26,7 @@ from storage.points import (
     label,
     refuse_mismatch,
 )
-from storage.vectors import Found, IndexUnavailable, Payload, Point
+from storage.vectors import Found, IndexUnavailable, Payload, Point, Where
 
 __all__ = ["QdrantIndex"]
 
@@ -86,18 +86,18 @@ class QdrantIndex:
                 piece = [self._struct(point) for point in checked[start : start + PIECE]]
                 await self._client.upsert(self._collection, points=piece, wait=True)
 
-    async def delete(self, *, where: Payload) -> None:
+    async def delete(self, *, where: Where) -> None:
         """Remove the points that meet every condition."""
         condition = models.FilterSelector(filter=_filter(checked_where(where)))
         with self._translated():
             await self._client.delete(self._collection, points_selector=condition, wait=True)
 
-    async def nearest(self, vector: Vector, /, *, where: Payload, limit: int) -> list[Found]:
+    async def nearest(self, vector: Vector, /, *, where: Where, limit: int) -> list[Found]:
         """By cosine of the dense vectors, best first."""
         checked = checked_vector(vector, self._identity.dimensions)
         return await self._search(checked.tolist(), DENSE, where, limit)
 
-    async def matching(self, text: str, /, *, where: Payload, limit: int) -> list[Found]:
+    async def matching(self, text: str, /, *, where: Where, limit: int) -> list[Found]:
         """By BM25, best first; points without a common word are left out."""
         words = self._lexicon.question(text)
         if not words.indices:
@@ -177,7 +177,7 @@ class QdrantIndex:
             id=point.id, vector=vectors, payload={TEXT_KEY: point.text, **point.payload}
         )
 
-    async def _search(self, query: Any, using: str, where: Payload, limit: int) -> list[Found]:
+    async def _search(self, query: Any, using: str, where: Where, limit: int) -> list[Found]:
         if limit < 1:
             return []
         with self._translated():
@@ -213,13 +213,16 @@ def _reason(error: BaseException) -> str:
             return " ".join(str(error).split()) or type(error).__name__
 
 
-def _filter(where: Payload) -> models.Filter:
+def _filter(where: Where) -> models.Filter:
     return models.Filter(
-        must=[
-            models.FieldCondition(key=key, match=models.MatchValue(value=value))
-            for key, value in where.items()
-        ]
+        must=[models.FieldCondition(key=key, match=_match(wanted)) for key, wanted in where.items()]
     )
+
+
+def _match(wanted: str | int | tuple[str, ...]) -> models.MatchValue | models.MatchAny:
+    if isinstance(wanted, tuple):
+        return models.MatchAny(any=list(wanted))
+    return models.MatchValue(value=wanted)
 
 
 def _found(point: models.ScoredPoint) -> Found:

@@ -13,7 +13,7 @@ import qdrant_edge as qdrant
 from encoders import EncoderIdentity, Vector
 from storage.lexical import Lexicon
 from storage.points import DENSE, TEXT_KEY, WORDS, best_first
-from storage.vectors import Found, IndexUnavailable, Payload, Point
+from storage.vectors import Found, IndexUnavailable, Point, Where
 
 __all__ = ["Shard"]
 
@@ -59,15 +59,15 @@ class Shard:
         if self._unflushed >= FLUSH_EVERY:
             self.flush()
 
-    def delete(self, where: Payload) -> None:
+    def delete(self, where: Where) -> None:
         """Remove the points that meet every condition."""
         self._update(qdrant.UpdateOperation.delete_points_by_filter(_filter(where)))
 
-    def nearest(self, vector: Vector, where: Payload, limit: int) -> list[Found]:
+    def nearest(self, vector: Vector, where: Where, limit: int) -> list[Found]:
         """By cosine."""
         return self._search(qdrant.Query.Nearest(vector.tolist(), using=DENSE), where, limit)
 
-    def matching(self, text: str, where: Payload, limit: int) -> list[Found]:
+    def matching(self, text: str, where: Where, limit: int) -> list[Found]:
         """By BM25."""
         words = self._lexicon.question(text)
         if not words.indices:
@@ -126,7 +126,7 @@ class Shard:
         if self.journal is not None:
             self.journal.append(operation)
 
-    def _search(self, query: qdrant.Query, where: Payload, limit: int) -> list[Found]:
+    def _search(self, query: qdrant.Query, where: Where, limit: int) -> list[Found]:
         if limit < 1:
             return []
         condition = _filter(where) if where else None
@@ -142,10 +142,14 @@ def _config(identity: EncoderIdentity) -> qdrant.EdgeConfig:
     )
 
 
-def _filter(where: Payload) -> qdrant.Filter:
+def _filter(where: Where) -> qdrant.Filter:
     return qdrant.Filter(
-        must=[qdrant.FieldCondition(key, match=qdrant.MatchValue(value)) for key, value in where.items()]
+        must=[qdrant.FieldCondition(key, match=_match(wanted)) for key, wanted in where.items()]
     )
+
+
+def _match(wanted: str | int | tuple[str, ...]) -> qdrant.MatchValue | qdrant.MatchAny:
+    return qdrant.MatchAny(list(wanted)) if isinstance(wanted, tuple) else qdrant.MatchValue(wanted)
 
 
 def _found(point: qdrant.ScoredPoint) -> Found:

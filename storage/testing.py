@@ -12,7 +12,7 @@ import numpy as np
 from encoders import EncoderIdentity, Vector
 from storage.lexical import Lexicon, Words
 from storage.points import best_first, checked_points, checked_vector, checked_where
-from storage.vectors import Found, IndexUnavailable, Payload, Point
+from storage.vectors import Found, IndexUnavailable, Point, Where
 
 __all__ = ["MemoryIndex"]
 
@@ -46,20 +46,20 @@ class MemoryIndex:
             unit = point.vector / norm if norm else point.vector
             self._stored[point.id] = _Stored(point, unit, dict(zip(words.indices, words.values, strict=True)))
 
-    async def delete(self, *, where: Payload) -> None:
+    async def delete(self, *, where: Where) -> None:
         """Remove the points that meet every condition."""
         self._ensure_well()
         for stored in self._meeting(checked_where(where)):
             del self._stored[stored.point.id]
 
-    async def nearest(self, vector: Vector, /, *, where: Payload, limit: int) -> list[Found]:
+    async def nearest(self, vector: Vector, /, *, where: Where, limit: int) -> list[Found]:
         """By cosine of the dense vectors, best first."""
         self._ensure_well()
         norm = float(np.linalg.norm(checked_vector(vector, self._dimensions))) or 1.0
         scored = [(float(stored.unit @ vector) / norm, stored) for stored in self._meeting(where)]
         return _top(scored, limit)
 
-    async def matching(self, text: str, /, *, where: Payload, limit: int) -> list[Found]:
+    async def matching(self, text: str, /, *, where: Where, limit: int) -> list[Found]:
         """By BM25, best first; points without a common word are left out."""
         self._ensure_well()
         rarity = self._rarity(self._lexicon.question(text))
@@ -87,11 +87,11 @@ class MemoryIndex:
         if self._failure is not None:
             raise IndexUnavailable(f"the index in memory cannot be used: {self._failure}")
 
-    def _meeting(self, where: Payload) -> list[_Stored]:
+    def _meeting(self, where: Where) -> list[_Stored]:
         return [
             stored
             for stored in self._stored.values()
-            if all(stored.point.payload.get(key) == value for key, value in where.items())
+            if all(_meets(stored.point.payload.get(key), wanted) for key, wanted in where.items())
         ]
 
     def _rarity(self, words: Words) -> dict[int, float]:
@@ -101,6 +101,10 @@ class MemoryIndex:
             word: math.log((total - frequency[word] + 0.5) / (frequency[word] + 0.5) + 1)
             for word in words.indices
         }
+
+
+def _meets(value: str | int | None, wanted: str | int | tuple[str, ...]) -> bool:
+    return value in wanted if isinstance(wanted, tuple) else value == wanted
 
 
 def _top(scored: list[tuple[float, _Stored]], limit: int) -> list[Found]:

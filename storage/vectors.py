@@ -8,9 +8,11 @@ from typing import Protocol
 
 from encoders import Vector
 
-__all__ = ["Found", "IndexMismatch", "IndexUnavailable", "Payload", "Point", "VectorIndex"]
+__all__ = ["Found", "IndexMismatch", "IndexUnavailable", "Payload", "Point", "VectorIndex", "Where"]
 
 Payload = Mapping[str, str | int]
+Where = Mapping[str, str | int | tuple[str, ...]]
+"""Conditions on a payload: each key has this value, or one of these."""
 
 
 class IndexUnavailable(Exception):  # noqa: N818 - errors are named as facts
@@ -44,19 +46,19 @@ class Found:
 class VectorIndex(Protocol):
     """A named collection of points of one encoder.
 
-    `where` keeps the points whose payload equals every given value. Every method
+    `where` keeps the points whose payload meets every condition. Every method
     raises `IndexUnavailable` when the store cannot be asked.
     """
 
     async def upsert(self, points: Sequence[Point], /) -> None: ...
 
-    async def delete(self, *, where: Payload) -> None: ...
+    async def delete(self, *, where: Where) -> None: ...
 
-    async def nearest(self, vector: Vector, /, *, where: Payload, limit: int) -> list[Found]:
+    async def nearest(self, vector: Vector, /, *, where: Where, limit: int) -> list[Found]:
         """By cosine of the dense vectors, best first."""
         ...
 
-    async def matching(self, text: str, /, *, where: Payload, limit: int) -> list[Found]:
+    async def matching(self, text: str, /, *, where: Where, limit: int) -> list[Found]:
         """By BM25 over words (English) and character-aware tokens (Japanese, Chinese), best first."""
         ...
 
