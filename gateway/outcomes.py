@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
-import structlog
 from sqlalchemy import insert
 
+from gateway.batches import Batches
 from storage.schema import outcomes
-from storage.sql import Database, DatabaseUnavailable
+from storage.sql import Database
 
 __all__ = ["OutcomeLog", "OutcomeRow"]
-
-BATCH = 500  # rows in one transaction
-INTERVAL_S = 0.5  # what a kill -9 may cost the statistics; tickets and entries are never written here
-CAPACITY = 50_000  # rows kept while SQL is away
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,44 +46,13 @@ class OutcomeRow:
         return {name: value for name, value in self.values().items() if value is not None and name != "at"}
 
 
-class OutcomeLog:
-    """Rows wait in memory for the next batch; what cannot be written in time is dropped and counted."""
+class OutcomeLog(Batches[OutcomeRow]):
+    """Takes a row for every question."""
 
     def __init__(self, database: Database, *, on_lost: Callable[[int], None]) -> None:
+        super().__init__("outcomes", self._insert, on_lost=on_lost)
         self._database = database
-        self._on_lost = on_lost
-        self._waiting: deque[OutcomeRow] = deque()
-        self._log = structlog.get_logger("sekisho.outcomes")
 
-    def add(self, row: OutcomeRow) -> None:
-        """Keep a row for the next batch."""
-        if len(self._waiting) >= CAPACITY:
-            self._waiting.popleft()
-            self._on_lost(1)
-        self._waiting.append(row)
-
-    async def run(self) -> None:
-        """Write until cancelled, then write the rest."""
-        try:
-            while True:
-                await asyncio.sleep(INTERVAL_S)
-                await self._flush_or_log()
-        finally:
-            with suppress(DatabaseUnavailable):
-                await self.flush()
-
-    async def flush(self) -> None:
-        """Write everything that waits. Raises `DatabaseUnavailable`, and then nothing is forgotten."""
-        while self._waiting:
-            batch = [self._waiting[place] for place in range(min(BATCH, len(self._waiting)))]
-            async with self._database.begin() as connection:
-                await connection.execute(insert(outcomes), [row.values() for row in batch])
-            for row in batch:
-                if self._waiting and self._waiting[0] is row:
-                    self._waiting.popleft()
-
-    async def _flush_or_log(self) -> None:
-        try:
-            await self.flush()
-        except DatabaseUnavailable as exc:
-            self._log.warning("outcomes wait", rows=len(self._waiting), error=str(exc))
+    async def _insert(self, rows: Sequence[OutcomeRow]) -> None:
+        async with self._database.begin() as connection:
+            await connection.execute(insert(outcomes), [row.values() for row in rows])

@@ -1,0 +1,66 @@
+"""Rows that are written beside the way, some at a time: no asker waits for a statistic."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+import structlog
+
+from storage.sql import DatabaseUnavailable
+
+__all__ = ["Batches"]
+
+BATCH = 500  # rows in one transaction
+INTERVAL_S = 0.5  # what a kill -9 may cost the statistics; tickets and entries are never written here
+CAPACITY = 50_000  # rows kept while SQL is away
+
+R = TypeVar("R")
+
+
+class Batches(Generic[R]):
+    """Rows wait in memory for the next batch; what cannot be written in time is dropped and counted."""
+
+    def __init__(
+        self, name: str, write: Callable[[Sequence[R]], Awaitable[None]], *, on_lost: Callable[[int], None]
+    ) -> None:
+        """`write` keeps all rows or none; it may raise `DatabaseUnavailable`."""
+        self._write = write
+        self._on_lost = on_lost
+        self._waiting: deque[R] = deque()
+        self._log = structlog.get_logger(f"sekisho.{name}")
+
+    def add(self, row: R) -> None:
+        """Keep a row for the next batch."""
+        if len(self._waiting) >= CAPACITY:
+            self._waiting.popleft()
+            self._on_lost(1)
+        self._waiting.append(row)
+
+    async def run(self) -> None:
+        """Write until cancelled, then write the rest."""
+        try:
+            while True:
+                await asyncio.sleep(INTERVAL_S)
+                await self._flush_or_log()
+        finally:
+            with suppress(DatabaseUnavailable):
+                await self.flush()
+
+    async def flush(self) -> None:
+        """Write everything that waits. Raises `DatabaseUnavailable`, and then nothing is forgotten."""
+        while self._waiting:
+            batch = [self._waiting[place] for place in range(min(BATCH, len(self._waiting)))]
+            await self._write(batch)
+            for row in batch:
+                if self._waiting and self._waiting[0] is row:
+                    self._waiting.popleft()
+
+    async def _flush_or_log(self) -> None:
+        try:
+            await self.flush()
+        except DatabaseUnavailable as exc:
+            self._log.warning("rows wait", rows=len(self._waiting), error=str(exc))
