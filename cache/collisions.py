@@ -1,0 +1,207 @@
+"""Which entries compete: both would answer a question in the same words, and only one of them is right.
+
+An entry is asked in the words of another as if that other were not there. What it answers all
+the same, it may take from it: such questions are the wrong answers that `calibrate` raises the cut
+for, so every pair that is told apart makes the cut lower and the hits more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+import numpy as np
+from anyio import to_thread
+
+from cache.arrays import Owners, ShelfArrays, without_entries
+from cache.entries import Entry
+from cache.evidence import EVIDENCE, Evidence, Weighing
+from cache.guards import Guard
+from cache.matching import NEAR, Candidate, Hit, Miss, NearMiss, closest, decide
+from cache.shelf import Shelf
+from cache.trial import Trial
+from encoders import Encoded, Encoder
+
+__all__ = ["Collision", "Findable", "Would", "collisions", "competing", "findable", "shelf_collisions"]
+
+Would = Literal["answer", "be_held_back", "be_near"]
+_WORST_FIRST: dict[Would, int] = {"answer": 0, "be_held_back": 1, "be_near": 2}
+_EVIDENCE_AT_ONCE = 2_000_000  # questions × entries; five numbers each: 80 MB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collision:
+    """What another entry would do with a question in the words of an entry."""
+
+    entry: Entry
+    phrasing: str  # the words
+    other: Entry
+    other_phrasing: str  # the nearest of the other's
+    score: float  # how probable it is, in these words, that the other answers
+    would: Would
+    says: str  # the guard's objection, or how the score stands to the cut
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findable:
+    """Whether an entry's other phrasings would find it, were it asked in the words of this one."""
+
+    phrasing: str
+    found: bool
+    says: str
+
+
+async def collisions(trial: Trial) -> tuple[Collision, ...]:
+    """The entries that would compete with the one on trial, the worst first, each in its worst words.
+
+    Raises:
+        IndexUnavailable, EncoderError, DatabaseUnavailable.
+    """
+    shelf = trial.gone()
+    found: list[Collision] = []
+    for phrasing, vector in zip(trial.entry.phrasings, trial.vectors, strict=True):
+        found += await _in_words(trial.entry, Encoded(phrasing, vector), shelf)
+    return _each_once(found)
+
+
+async def findable(trial: Trial) -> tuple[Findable, ...]:
+    """For each phrasing of the entry on trial: would the others find the entry?
+
+    Raises:
+        IndexUnavailable, EncoderError, DatabaseUnavailable.
+    """
+    tenant, language = trial.entry.tenant, trial.entry.language
+    judged = []
+    for phrasing, vector in zip(trial.entry.phrasings, trial.vectors, strict=True):
+        shelf = trial.there(without=phrasing)
+        match await shelf.find(Encoded(phrasing, vector), tenant=tenant, language=language):
+            case Hit(entry=entry) | NearMiss(entry=entry) if entry.id != trial.entry.id:
+                judged.append(_not_found(phrasing, f"“{entry.question}” is nearer"))
+            case Hit(reason=reason):
+                judged.append(Findable(phrasing=phrasing, found=True, says=reason))
+            case NearMiss(reason=reason) | Miss(reason=reason):
+                judged.append(_not_found(phrasing, reason))
+            case never:
+                assert_never(never)
+    return tuple(judged)
+
+
+async def shelf_collisions(shelf: Shelf, entries: Sequence[Entry], encoder: Encoder) -> tuple[Collision, ...]:
+    """The pairs of these entries, one shelf's, that compete; the worst first."""
+    if not entries:
+        return ()
+    cut = await _cut(shelf, entries[0])
+    weighing = shelf.weighing(entries[0].language)
+    return await competing(entries, encoder, weighing=weighing, cut=cut, guards=shelf.guards)
+
+
+async def competing(
+    entries: Sequence[Entry], encoder: Encoder, *, weighing: Weighing, cut: float, guards: Sequence[Guard]
+) -> tuple[Collision, ...]:
+    """The pairs that compete, in one pass over all phrasings of a shelf."""
+    texts = [text for entry in entries for text in entry.phrasings]
+    if not texts:
+        return ()
+    vectors = await encoder.encode(texts)
+    owners = np.repeat(np.arange(len(entries)), [len(entry.phrasings) for entry in entries])
+
+    def judged() -> tuple[Collision, ...]:
+        shelf = ShelfArrays.of(vectors, texts, owners)
+        near = _near(shelf, owners, entries, texts, weighing=weighing, cut=cut)
+        found = (_collision(entries[owners[row]], texts[row], one, cut, guards) for row, one in near)
+        return _each_once(one for one in found if one is not None)
+
+    return await to_thread.run_sync(judged)
+
+
+async def _in_words(entry: Entry, question: Encoded, shelf: Shelf) -> list[Collision]:
+    """What the entries of a shelf would do with a question."""
+    tenant, language = entry.tenant, entry.language
+    same = await shelf.exact(question, tenant=tenant, language=language)
+    if same is not None:
+        return [
+            Collision(
+                entry=entry, phrasing=question.text, other=same.entry, other_phrasing=same.phrasing,
+                score=1.0, would="answer", says="the same words",
+            )
+        ]  # fmt: skip
+    cut = await _cut(shelf, entry)
+    near = await shelf.neighbours(question, tenant=tenant, language=language)
+    found = (_collision(entry, question.text, one, cut, shelf.guards) for one in near)
+    return [one for one in found if one is not None]
+
+
+async def _cut(shelf: Shelf, entry: Entry) -> float:
+    """The cut as calibrated: an audit that tightens or pauses a shelf separates no entries."""
+    cut = await shelf.cut(entry.tenant, entry.language)
+    return cut.score if cut.tightened_from is None else cut.tightened_from
+
+
+def _collision(
+    entry: Entry, phrasing: str, rival: Candidate, cut: float, guards: Sequence[Guard]
+) -> Collision | None:
+    """What a rival would do with these words; None if it would not even come near."""
+    match decide(phrasing, (rival,), cut=cut, guards=guards):
+        case Miss():
+            return None
+        case Hit(reason=says):
+            would: Would = "answer"
+        case NearMiss(reason=says):
+            would = "be_near" if rival.score < cut else "be_held_back"
+        case never:
+            assert_never(never)
+    return Collision(
+        entry=entry,
+        phrasing=phrasing,
+        other=rival.entry,
+        other_phrasing=rival.phrasing,
+        score=rival.score,
+        would=would,
+        says=says,
+    )
+
+
+def _near(
+    shelf: ShelfArrays,
+    owners: Owners,
+    entries: Sequence[Entry],
+    texts: Sequence[str],
+    *,
+    weighing: Weighing,
+    cut: float,
+) -> Iterator[tuple[int, Candidate]]:
+    """Each phrasing with the entries that come near it, were its own not there."""
+    at_once = max(1, _EVIDENCE_AT_ONCE // len(entries))
+    for start in range(0, len(texts), at_once):
+        rows = np.arange(start, min(len(texts), start + at_once))
+        own = owners[rows]
+        evidence = without_entries(shelf.held_out(rows), own)
+        scores = weighing.probability(evidence)
+        scores[np.arange(len(rows)), own] = 0.0
+        for at, other in np.argwhere(scores >= max(cut * NEAR, np.finfo(float).tiny)):
+            yield (
+                int(rows[at]),
+                Candidate(
+                    entry=entries[other],
+                    phrasing=closest(texts[rows[at]], entries[other].phrasings),
+                    evidence=Evidence(**dict(zip(EVIDENCE, map(float, evidence[at, other]), strict=True))),
+                    score=float(scores[at, other]),
+                ),
+            )
+
+
+def _each_once(found: Iterable[Collision]) -> tuple[Collision, ...]:
+    """The worst of each two entries, the worst first."""
+    worst: dict[frozenset[str], Collision] = {}
+    for one in sorted(found, key=_worst_first):
+        worst.setdefault(frozenset((one.entry.id, one.other.id)), one)
+    return tuple(worst.values())
+
+
+def _worst_first(one: Collision) -> tuple[int, float, str, str]:
+    return _WORST_FIRST[one.would], -one.score, one.entry.id, one.other.id
+
+
+def _not_found(phrasing: str, says: str) -> Findable:
+    return Findable(phrasing=phrasing, found=False, says=says)
