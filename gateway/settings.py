@@ -121,6 +121,8 @@ class CacheSettings(Section):
     audit_rate_exact: float = Field(0.01, ge=0, le=1)  # the same of exact hits: their answer may be outdated
     audit_first: int = Field(30, ge=0)  # hits by meaning that all go to a reviewer when a new cut serves
     on_breach: Literal["tighten", "pause", "alarm"] = "tighten"  # once it is shown that the target is passed
+    on_collision: Literal["warn", "refuse"] = "warn"  # an entry that would compete with another is approved
+    did_you_mean: bool = False  # whether an asker who gets no answer is shown the questions near his
 
 
 class LlmSettings(Section):
