@@ -18,6 +18,7 @@ LONGEST_ANSWER = 32_000  # a cell of a spreadsheet holds 32,767 characters
 MOST_PHRASINGS = 200
 MOST_SOURCES = 30
 _LANGUAGE = re.compile(r"[a-z]{2}")
+_GROUP = re.compile(r"([a-z][a-z0-9_]{0,39})?")
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -29,6 +30,7 @@ class Content:
     language: str  # ISO 639-1
     phrasings: tuple[str, ...]
     answer: str
+    group: str = ""  # who may read it; "" is everybody of the tenant
     owner: str = ""
     sources: tuple[Source, ...] = ()
     valid_from: date | None = None
@@ -40,6 +42,7 @@ def content_of(entry: Entry) -> Content:
     """What people wrote into an entry."""
     return Content(
         kind=entry.kind,
+        group=entry.group,
         language=entry.language,
         phrasings=entry.phrasings,
         answer=entry.answer,
@@ -63,6 +66,9 @@ def checked(content: Content) -> Content:
         raise InvalidEntry(
             "language", f"expected an ISO 639-1 code such as en or ja, found “{content.language}”"
         )
+    if not _GROUP.fullmatch(content.group):
+        expected = "expected at most 40 of a-z, 0-9 and _, a letter first, or nothing for everybody"
+        raise InvalidEntry("group", f"{expected}, found “{content.group[:50]}”")
     if content.valid_from and content.valid_until and content.valid_from > content.valid_until:
         raise InvalidEntry("valid_until", f"expected a day not before valid_from ({content.valid_from})")
     if len(content.sources) > MOST_SOURCES:

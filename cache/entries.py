@@ -27,6 +27,7 @@ class Entry:
     id: str
     tenant: str
     kind: EntryKind
+    group: str = ""  # who may read it; "" is everybody of the tenant
     language: str  # ISO 639-1
     phrasings: tuple[str, ...]  # the first is the entry's question; never empty
     answer: str

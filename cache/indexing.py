@@ -49,6 +49,7 @@ class _Phrasing:
     text: str
     entry: str
     tenant: str
+    group: str
     language: str
 
 
@@ -126,6 +127,7 @@ async def _phrasings(store: EntryStore, ids: Sequence[str]) -> Sequence[_Phrasin
             entry_phrasings.c.text,
             entries.c.id.label("entry"),
             entries.c.tenant,
+            entries.c.group,
             entries.c.language,
         )
         .join(entries, entries.c.id == entry_phrasings.c.entry_id)
@@ -137,7 +139,7 @@ async def _phrasings(store: EntryStore, ids: Sequence[str]) -> Sequence[_Phrasin
 
 
 def _point(row: _Phrasing, vector: Vector) -> Point:
-    payload = {"entry": row.entry, "tenant": row.tenant, "language": row.language}
+    payload = {"entry": row.entry, "tenant": row.tenant, "group": row.group, "language": row.language}
     return Point(id=row.id, vector=vector, text=row.text, payload=payload)
 
 

@@ -23,13 +23,13 @@ class Looks:
     """
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, str, str, str], tuple[Vector, object]] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, str, tuple[str, ...]], tuple[Vector, object]] = OrderedDict()
 
     async def once(
-        self, kind: str, question: Encoded, tenant: str, language: str, look: Callable[[], Awaitable[T]]
+        self, kind: str, question: Encoded, shelf: tuple[str, ...], look: Callable[[], Awaitable[T]]
     ) -> T:
-        """What `look` finds, or found before for this very question."""
-        key = (id(question.vector), kind, tenant, language)
+        """What `look` finds on a shelf (tenant, language, group), or found before for this very question."""
+        key = (id(question.vector), kind, shelf)
         kept = self._kept.get(key)
         if kept is not None:  # the vector is kept, too, so its id can't have passed to another
             return cast("T", kept[1])

@@ -8,20 +8,21 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Date, Select, bindparam, exists, func, or_, select, text
+from sqlalchemy import ColumnElement, Date, Select, bindparam, exists, func, or_, select, text, true
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry, EntryKind, EntryState
 from cache.errors import DuplicatePhrasing
 from cache.rows import entries_from_rows
 from cache.text import exact_key, normalise
-from storage.schema import entries, entry_phrasings
+from storage.schema import entries, entry_phrasings, entry_sources
 from storage.sql import Database
 
 __all__ = [
     "SERVED",
     "SERVED_BY_ID",
     "SERVED_EXACT",
+    "WHOLE_SHELF",
     "Changing",
     "Filters",
     "changing",
@@ -43,8 +44,10 @@ class Filters:
     state: EntryState | None = None
     language: str | None = None
     kind: EntryKind | None = None
+    group: str | None = None  # "" is what everybody may read
     owner: str | None = None
     search: str | None = None  # words that stand in a phrasing or in the answer
+    document: str | None = None  # one that they came from
     review_before: date | None = None
 
 
@@ -74,8 +77,8 @@ def with_phrasings() -> Select[Any]:
     )
 
 
-def _served() -> Select[Any]:
-    """Entries that may be served: of the shelf, active, valid `today`."""
+def _whole_shelf() -> Select[Any]:
+    """Entries of all groups that are active and valid `today`."""
     today = bindparam("today", type_=Date())
     return with_phrasings().where(
         entries.c.tenant == bindparam("tenant"),
@@ -84,6 +87,11 @@ def _served() -> Select[Any]:
         or_(entries.c.valid_from.is_(None), entries.c.valid_from <= today),
         or_(entries.c.valid_until.is_(None), entries.c.valid_until >= today),
     )
+
+
+def _served() -> Select[Any]:
+    """Entries that may be served to an asker of `group`: everybody's and his group's."""
+    return _whole_shelf().where(or_(entries.c.group == "", entries.c.group == bindparam("group")))
 
 
 def _exact() -> Select[Any]:
@@ -100,6 +108,7 @@ def _exact() -> Select[Any]:
 
 
 # Built once: writing a statement costs more than running it, and these stand on the way of every question.
+WHOLE_SHELF: Final = _whole_shelf()
 SERVED: Final = _served()
 SERVED_BY_ID: Final = _served().where(entries.c.id.in_(bindparam("ids", expanding=True)))
 SERVED_EXACT: Final = _exact()
@@ -137,12 +146,15 @@ async def _total(connection: AsyncConnection, conditions: Sequence[ColumnElement
 
 def _conditions(filters: Filters) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
-    for name in ("state", "language", "kind", "owner"):
+    for name in ("state", "language", "kind", "group", "owner"):
         wanted = getattr(filters, name)
         if wanted is not None:
             conditions.append(entries.c[name] == wanted)
     if filters.review_before is not None:
         conditions.append(entries.c.review_by < filters.review_before)
+    if filters.document is not None:
+        named = entry_sources.c.document_key == exact_key(filters.document)
+        conditions.append(exists().where(entry_sources.c.entry_id == entries.c.id, named))
     if filters.search:
         in_phrasing = exists().where(
             entry_phrasings.c.entry_id == entries.c.id,
@@ -166,12 +178,13 @@ async def own_id(connection: AsyncConnection, tenant: str, wanted: str, second: 
 
 
 async def refuse_duplicates(connection: AsyncConnection, entry: Entry) -> None:
-    """Refuse an entry that says what another active one says, on one shelf at one time.
+    """Refuse an entry that says what another active one says, on one shelf, at one time, to one asker.
 
     Raises:
         DuplicatePhrasing: naming the phrasing and the other entry.
     """
     phrasings = {normalise(phrasing): phrasing for phrasing in entry.phrasings}
+    seen_together = entries.c.group.in_(("", entry.group)) if entry.group else true()
     same = (
         select(entries.c.id, entries.c.valid_from, entries.c.valid_until, entry_phrasings.c.normalised)
         .join(entry_phrasings, entry_phrasings.c.entry_id == entries.c.id)
@@ -181,6 +194,7 @@ async def refuse_duplicates(connection: AsyncConnection, entry: Entry) -> None:
             entries.c.language == entry.language,
             entries.c.state == "active",
             entries.c.id != entry.id,
+            seen_together,
         )
     )
     for other, valid_from, valid_until, normalised in await connection.execute(same):

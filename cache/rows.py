@@ -20,6 +20,7 @@ __all__ = [
     "new_id",
     "phrasing_rows",
     "snapshot",
+    "source_rows",
 ]
 
 
@@ -32,6 +33,7 @@ def content_values(content: Content) -> dict[str, Any]:
     """The columns of `entries` that people write."""
     return {
         "kind": content.kind,
+        "group": content.group,
         "language": content.language,
         "answer": content.answer,
         "owner": content.owner,
@@ -61,6 +63,12 @@ def phrasing_rows(entry_id: str, tenant: str, phrasings: Iterable[str]) -> list[
     return rows
 
 
+def source_rows(entry_id: str, sources: Iterable[Source]) -> list[dict[str, Any]]:
+    """The rows of `entry_sources`, one for each document."""
+    documents = sorted({source.document for source in sources})
+    return [{"entry_id": entry_id, "document_key": exact_key(document)} for document in documents]
+
+
 def entries_from_rows(rows: Iterable[RowMapping]) -> list[Entry]:
     """Entries from a join with their phrasings (`phrasing`), ordered by entry and position."""
     first: dict[str, RowMapping] = {}
@@ -77,6 +85,7 @@ def snapshot(entry: Entry) -> dict[str, Any]:
         "id": entry.id,
         "tenant": entry.tenant,
         "kind": entry.kind,
+        "group": entry.group,
         "language": entry.language,
         "phrasings": list(entry.phrasings),
         "answer": entry.answer,
@@ -96,7 +105,7 @@ def entry_from_snapshot(stored: Mapping[str, Any]) -> Entry:
     """The entry as it was when the snapshot was made."""
     days = {name: _day(stored[name]) for name in ("valid_from", "valid_until", "review_by")}
     moments = {name: datetime.fromisoformat(stored[name]) for name in ("created_at", "updated_at")}
-    return _entry({**stored, **days, **moments}, tuple(stored["phrasings"]))
+    return _entry({"group": "", **stored, **days, **moments}, tuple(stored["phrasings"]))
 
 
 def _entry(row: Mapping[Any, Any], phrasings: tuple[str, ...]) -> Entry:
@@ -104,6 +113,7 @@ def _entry(row: Mapping[Any, Any], phrasings: tuple[str, ...]) -> Entry:
         id=row["id"],
         tenant=row["tenant"],
         kind=cast("EntryKind", row["kind"]),
+        group=row["group"],
         language=row["language"],
         phrasings=phrasings,
         answer=row["answer"],

@@ -16,7 +16,7 @@ from cache.looks import Looks
 from cache.matching import Candidate, Hit, Match, Miss, Similar, candidates, decide
 from cache.store import EntryStore, Phrased
 from encoders import Encoded, Encoder
-from storage.vectors import Found, IndexUnavailable, VectorIndex
+from storage.vectors import Found, IndexUnavailable, VectorIndex, Where
 
 __all__ = ["Labelled", "Shelf"]
 
@@ -28,7 +28,7 @@ ENTRIES_BY_WORDS = 4
 
 
 class Shelf:
-    """The served entries of every tenant and language; one never sees another's."""
+    """The served entries of every tenant, group and language; one never sees another's."""
 
     def __init__(
         self,
@@ -60,37 +60,40 @@ class Shelf:
         other._store, other._index, other._looks = store, index, Looks()
         return other
 
-    async def find(self, question: Encoded, *, tenant: str, language: str) -> Match:
+    async def find(self, question: Encoded, *, tenant: str, language: str, group: str = "") -> Match:
         """The entry that answers, one that nearly would, or none.
 
+        Whoever states no group sees only what is everybody's, here and in every other method.
         A dead index is a miss that says so. A dead database raises `DatabaseUnavailable`.
         """
-        exact = await self.exact(question, tenant=tenant, language=language)
+        exact = await self.exact(question, tenant=tenant, language=language, group=group)
         if exact is not None:
             return Hit(
                 entry=exact.entry, phrasing=exact.phrasing, tier="exact", score=1.0, reason="the same words"
             )
         try:
-            ranked = await self._ranked(question, tenant=tenant, language=language)
+            ranked = await self._ranked(question, tenant=tenant, language=language, group=group)
         except IndexUnavailable as dead:
             return Miss(reason=f"the index could not be asked: {dead}", lookup_failed=True)
         cut = (await self.cut(tenant, language)).score
         return decide(question.text, ranked, cut=cut, guards=self._guards)
 
-    async def exact(self, question: Encoded, *, tenant: str, language: str) -> Phrased | None:
+    async def exact(
+        self, question: Encoded, *, tenant: str, language: str, group: str = ""
+    ) -> Phrased | None:
         """The entry that has this very question among its phrasings."""
-        look = partial(self._store.find_exact, tenant, question.text, language)
-        return await self._looks.once("exact", question, tenant, language, look)
+        look = partial(self._store.find_exact, tenant, question.text, language, group=group)
+        return await self._looks.once("exact", question, (tenant, language, group), look)
 
     async def neighbours(
-        self, question: Encoded, *, tenant: str, language: str, limit: int = 5
+        self, question: Encoded, *, tenant: str, language: str, group: str = "", limit: int = 5
     ) -> tuple[Candidate, ...]:
         """The entries nearest to a question, with their evidence.
 
         Raises:
             IndexUnavailable: if the index can't be asked.
         """
-        return (await self._ranked(question, tenant=tenant, language=language))[:limit]
+        return (await self._ranked(question, tenant=tenant, language=language, group=group))[:limit]
 
     async def cut(self, tenant: str, language: str) -> Cut:
         """From which score this shelf serves: as calibrated, else the default."""
@@ -109,7 +112,7 @@ class Shelf:
     async def calibrate(self, tenant: str, language: str, labelled: Sequence[Labelled] = ()) -> Cut:
         """Find the cut of a shelf from its entries, or from enough labelled questions, and keep it."""
         cut = await shelf_cut(
-            await self._store.served(tenant, language),
+            await self._store.whole_shelf(tenant, language),
             self._encoder,
             weighing=self.weighing(language),
             target_error=self._target_error,
@@ -123,12 +126,17 @@ class Shelf:
         """Serve from a higher score on until the next calibration; see `Cuts.tighten`."""
         return await self._cuts.tighten(tenant, language, present=present, score=score, why=why)
 
-    async def _ranked(self, question: Encoded, *, tenant: str, language: str) -> tuple[Candidate, ...]:
-        look = partial(self._rank, question, tenant=tenant, language=language)
-        return await self._looks.once("ranked", question, tenant, language, look)
+    async def _ranked(
+        self, question: Encoded, *, tenant: str, language: str, group: str
+    ) -> tuple[Candidate, ...]:
+        look = partial(self._rank, question, tenant=tenant, language=language, group=group)
+        return await self._looks.once("ranked", question, (tenant, language, group), look)
 
-    async def _rank(self, question: Encoded, *, tenant: str, language: str) -> tuple[Candidate, ...]:
-        where = {"tenant": tenant, "language": language}
+    async def _rank(
+        self, question: Encoded, *, tenant: str, language: str, group: str
+    ) -> tuple[Candidate, ...]:
+        readable = ("", group) if group else ""
+        where: Where = {"tenant": tenant, "language": language, "group": readable}
         near, worded = await asyncio.gather(
             self._index.nearest(question.vector, where=where, limit=PHRASINGS),
             self._index.matching(question.text, where=where, limit=WORDINGS),
@@ -136,7 +144,7 @@ class Shelf:
         if not near and not worded:
             return ()
         ids = [*_first_entries(near, ENTRIES), *_first_entries(worded, ENTRIES_BY_WORDS)]
-        entries = await self._store.served(tenant, language, tuple(dict.fromkeys(ids)))
+        entries = await self._store.served(tenant, language, tuple(dict.fromkeys(ids)), group=group)
         return candidates(question.text, _similar(near), entries, self.weighing(language))
 
     def weighing(self, language: str) -> Weighing:

@@ -8,22 +8,16 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache import queries
 from cache.content import Content, checked, content_of
 from cache.entries import Entry, EntryState
 from cache.errors import CacheError, EntryConflict, EntryNotFound, ForbiddenChange, InvalidEntry
-from cache.rows import (
-    content_values,
-    entries_from_rows,
-    entry_from_snapshot,
-    new_id,
-    phrasing_rows,
-    snapshot,
-)
+from cache.rows import content_values, entries_from_rows, entry_from_snapshot, new_id
 from cache.text import exact_key, normalise
+from cache.writing import remember, write_new, write_next, write_parts
 from storage.schema import entries, entry_history, entry_phrasings
 from storage.sql import Database
 
@@ -77,6 +71,7 @@ class Incoming:
     content: Content
     state: EntryState = "active"
     id: str | None = None
+    names_group: bool = True  # False: an entry that is there stays in its group
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +134,8 @@ class EntryStore:
             changed = self._next(entry, revision, state=state)
             if state == "active":
                 await queries.refuse_duplicates(connection, changed)
-            await self._write(connection, changed, {"state": state})
-            await self._remember(connection, changed, by=by, change=ways[state])
+            await write_next(connection, changed, {"state": state})
+            await remember(connection, changed, by=by, change=ways[state])
             return changed
 
     async def put(
@@ -208,12 +203,13 @@ class EntryStore:
             for row, entry in changes
         )
 
-    async def find_exact(self, tenant: str, text: str, language: str) -> Phrased | None:
-        """The served entry that has this very question among its phrasings, in one SELECT."""
+    async def find_exact(self, tenant: str, text: str, language: str, *, group: str = "") -> Phrased | None:
+        """The entry with this very question among its phrasings, as served to a group, in one SELECT."""
         normalised = normalise(text)
         if not normalised:
             return None
         values = self._shelf(tenant, language) | {
+            "group": group,
             "exact_key": exact_key(normalised),
             "normalised": normalised,
         }
@@ -224,24 +220,37 @@ class EntryStore:
         same = (phrasing for phrasing in found[0].phrasings if normalise(phrasing) == normalised)
         return Phrased(found[0], next(same))
 
-    async def served(self, tenant: str, language: str, ids: Sequence[str] | None = None) -> tuple[Entry, ...]:
-        """The entries that may be served today, all or those with the given ids, in one SELECT."""
-        values = self._shelf(tenant, language)
+    async def served(
+        self, tenant: str, language: str, ids: Sequence[str] | None = None, *, group: str = ""
+    ) -> tuple[Entry, ...]:
+        """The entries that a group may read today, all or those with the given ids, in one SELECT.
+
+        An asker without a group (`""`) sees what is everybody's, another one that and his group's.
+        """
+        values = self._shelf(tenant, language) | {"group": group}
         statement = queries.SERVED
         if ids is not None:
             statement, values = queries.SERVED_BY_ID, values | {"ids": list(ids)}
         async with self.db.connect() as connection:
             return tuple(entries_from_rows((await connection.execute(statement, values)).mappings()))
 
+    async def whole_shelf(self, tenant: str, language: str) -> tuple[Entry, ...]:
+        """The entries of all groups that are served today: to calibrate on, never to answer from."""
+        values = self._shelf(tenant, language)
+        async with self.db.connect() as connection:
+            return tuple(
+                entries_from_rows((await connection.execute(queries.WHOLE_SHELF, values)).mappings())
+            )
+
     def _shelf(self, tenant: str, language: str) -> dict[str, Any]:
         return {"tenant": tenant, "language": language, "today": self._now().date()}
 
     async def questions(self, tenant: str, *, limit: int) -> tuple[str, ...]:
-        """Phrasings of the tenant's active entries: each entry's question first, then its other phrasings."""
+        """Phrasings of active entries that everybody may read: each entry's question first, then others."""
         statement = (
             select(entry_phrasings.c.text)
             .join(entries, entries.c.id == entry_phrasings.c.entry_id)
-            .where(entries.c.tenant == tenant, entries.c.state == "active")
+            .where(entries.c.tenant == tenant, entries.c.group == "", entries.c.state == "active")
             .order_by(entry_phrasings.c.position, entry_phrasings.c.id)
             .limit(limit)
         )
@@ -276,18 +285,20 @@ class EntryStore:
         entry_id: str | None,
     ) -> Entry:
         now = self._now()
-        values = content_values(content) | {"id": entry_id or new_id(), "tenant": tenant, "state": state}
+        values = content_values(content)
         entry = Entry(
             **(values | {"sources": content.sources}),
+            id=entry_id or new_id(),
+            tenant=tenant,
+            state=state,
             phrasings=content.phrasings,
             created_at=now,
             updated_at=now,
         )
         if state == "active":
             await queries.refuse_duplicates(connection, entry)
-        await connection.execute(insert(entries), values | {"created_at": now, "updated_at": now})
-        await connection.execute(insert(entry_phrasings), phrasing_rows(entry.id, tenant, entry.phrasings))
-        await self._remember(connection, entry, by=by, change="created")
+        await write_new(connection, entry, values)
+        await remember(connection, entry, by=by, change="created")
         return entry
 
     async def _edit(
@@ -297,11 +308,9 @@ class EntryStore:
         changed = self._next(entry, revision, **written)
         if entry.state == "active":
             await queries.refuse_duplicates(connection, changed)
-        await self._write(connection, changed, content_values(content))
-        await connection.execute(delete(entry_phrasings).where(entry_phrasings.c.entry_id == entry.id))
-        rows = phrasing_rows(entry.id, entry.tenant, changed.phrasings)
-        await connection.execute(insert(entry_phrasings), rows)
-        await self._remember(connection, changed, by=by, change="edited")
+        await write_next(connection, changed, content_values(content))
+        await write_parts(connection, changed)
+        await remember(connection, changed, by=by, change="edited")
         return changed
 
     async def _put(self, connection: AsyncConnection, tenant: str, one: Incoming, *, by: str) -> Put:
@@ -313,7 +322,8 @@ class EntryStore:
             )
             found = await queries.read_if_own(connection, tenant, entry_id)
             if found is not None:
-                return await self._put_again(connection, found, content, one.state, by=by)
+                kept = content if one.names_group else replace(content, group=found.group)
+                return await self._put_again(connection, found, kept, one.state, by=by)
         entry = await self._create(connection, tenant, content, by=by, state=one.state, entry_id=entry_id)
         return Put(entry, "created")
 
@@ -331,32 +341,6 @@ class EntryStore:
         if entry.revision != revision:
             raise EntryConflict(entry.id, expected=revision, found=entry.revision)
         return replace(entry, **changed, revision=revision + 1, updated_at=self._now())
-
-    async def _write(self, connection: AsyncConnection, entry: Entry, values: dict[str, Any]) -> None:
-        """Write the next revision of an entry, unless someone else did so just now."""
-        stamp = {"revision": entry.revision, "updated_at": entry.updated_at, "state": entry.state}
-        written = await connection.execute(
-            update(entries)
-            .where(
-                entries.c.id == entry.id,
-                entries.c.tenant == entry.tenant,
-                entries.c.revision == entry.revision - 1,
-            )
-            .values(values | stamp)
-        )
-        if written.rowcount != 1:
-            raise EntryConflict(entry.id, expected=entry.revision - 1, found=entry.revision)
-
-    async def _remember(self, connection: AsyncConnection, entry: Entry, *, by: str, change: str) -> None:
-        row = {
-            "entry_id": entry.id,
-            "revision": entry.revision,
-            "at": entry.updated_at,
-            "by": by,
-            "change": change,
-            "snapshot": snapshot(entry),
-        }
-        await connection.execute(insert(entry_history), row)
 
 
 def _checked_id(tenant: str, entry_id: str) -> str:

@@ -1,11 +1,12 @@
 """Entries to and from files that people edit: CSV, JSON Lines, XLSX.
 
-Columns (keys in JSON Lines): `id`, `kind`, `language`, `question`, `answer`, `state`, `owner`,
+Columns (keys in JSON Lines): `id`, `kind`, `group`, `language`, `question`, `answer`, `state`, `owner`,
 `sources`, `valid_from`, `valid_until`, `review_by`, and the further phrasings: `phrasing_2`,
 `phrasing_3` … in CSV and XLSX, the list `phrasings` in JSON Lines. `sources` is one
 `document@version` a line, in JSON Lines a list of objects with `document` and `version`. Only
 `question`, `answer` and `language` have to be there; a row with the id of an entry of this tenant
-replaces it. What an export writes, an import reads back as the same entries.
+replaces it, and without a column `group` it stays in its group. What an export writes, an import
+reads back as the same entries.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from cache.tables import Row, RowProblem, format_of, read_table, write_table
 __all__ = ["ImportReport", "Refusal", "export_entries", "import_entries", "read_faq"]
 
 BATCH = 500  # rows a transaction; what a kill can lose of an import
-_TEXTS = ("id", "kind", "language", "question", "answer", "state", "owner")
+_TEXTS = ("id", "kind", "group", "language", "question", "answer", "state", "owner")
 _DAYS = ("valid_from", "valid_until", "review_by")
 _REQUIRED = ("question", "answer")
 _FURTHER = re.compile(r"phrasing_(\d+)")
@@ -168,6 +169,7 @@ def _parsed(values: Mapping[str, Any], language: str | None) -> Incoming:
         raise InvalidEntry("question", "expected a text, found nothing")
     content = Content(
         kind=cast("EntryKind", texts["kind"].lower() or "ground_truth"),
+        group=texts["group"].lower(),
         language=texts["language"].lower() or language or "",
         phrasings=(texts["question"], *_further(values)),
         answer=texts["answer"],
@@ -177,7 +179,12 @@ def _parsed(values: Mapping[str, Any], language: str | None) -> Incoming:
         valid_until=_day(values, "valid_until"),
         review_by=_day(values, "review_by"),
     )
-    return Incoming(content=content, state=cast("EntryState", state), id=texts["id"] or None)
+    return Incoming(
+        content=content,
+        state=cast("EntryState", state),
+        id=texts["id"] or None,
+        names_group="group" in values,
+    )
 
 
 def _text(values: Mapping[str, Any], name: str) -> str:

@@ -74,20 +74,22 @@ class _TrialStore(EntryStore):
         self._instead_of = instead_of
         self._entry = entry
 
-    async def served(self, tenant: str, language: str, ids: Sequence[str] | None = None) -> tuple[Entry, ...]:
+    async def served(
+        self, tenant: str, language: str, ids: Sequence[str] | None = None, *, group: str = ""
+    ) -> tuple[Entry, ...]:
         """As the real store, with the entry on trial."""
-        found = await self._real.served(tenant, language, ids)
+        found = await self._real.served(tenant, language, ids, group=group)
         others = tuple(entry for entry in found if entry.id != self._instead_of)
         if self._entry is None or (ids is not None and self._entry.id not in ids):
             return others
         return (*others, self._entry)
 
-    async def find_exact(self, tenant: str, text: str, language: str) -> Phrased | None:
+    async def find_exact(self, tenant: str, text: str, language: str, *, group: str = "") -> Phrased | None:
         """As the real store, the entry on trial first."""
         own = [one for one in self._phrasings() if normalise(one) == normalise(text)]
         if own and self._entry is not None:
             return Phrased(self._entry, own[0])
-        found = await self._real.find_exact(tenant, text, language)
+        found = await self._real.find_exact(tenant, text, language, group=group)
         return None if found is None or found.entry.id == self._instead_of else found
 
     def _phrasings(self) -> tuple[str, ...]:
@@ -123,5 +125,10 @@ class _TrialIndex:
 
     def _found(self, text: str, score: float) -> Found:
         entry = self._instead_of
-        payload = {"entry": entry.id, "tenant": entry.tenant, "language": entry.language}
+        payload = {
+            "entry": entry.id,
+            "tenant": entry.tenant,
+            "group": entry.group,
+            "language": entry.language,
+        }
         return Found(f"{entry.id}/{text}", score, text, payload)
