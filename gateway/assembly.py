@@ -28,9 +28,11 @@ from gateway.rag.passages import PassageSearch
 from gateway.rag.upstream import UpstreamRag
 from gateway.rag.writer import ExtractiveWriter, LlmWriter
 from gateway.replies import Replies
+from gateway.review.audits import Audits
+from gateway.review.lookups import LookupLog, Rates
 from gateway.review.tickets import Tickets
 from gateway.scope import EntryScope
-from gateway.settings import AuthSettings, Settings, UnderstandingSettings
+from gateway.settings import AuthSettings, CacheSettings, Settings, UnderstandingSettings
 from gateway.stages import Gate, Judge, Rag
 from gateway.stores import Stores, open_stores
 from gateway.switched_off import NoCache, NoEncoder, NoGate, NoJudge
@@ -55,6 +57,7 @@ class Services:
     gate: Gate
     judge: Judge
     tickets: Tickets
+    audits: Audits
     keys: Keys
     telemetry: Telemetry
     pipeline: Pipeline
@@ -79,12 +82,13 @@ async def assemble(
         await stores.catch_up()
         metrics = Metrics(CollectorRegistry())
         outcomes = OutcomeLog(stores.database, on_lost=metrics.lost_outcomes.inc)
-        telemetry = Telemetry(metrics, outcomes, texts=settings.logging.texts)
+        lookups = _lookups(settings.cache, stores, metrics)
+        telemetry = Telemetry(metrics, outcomes, lookups, texts=settings.logging.texts)
         gate = await _gate(settings, stores)
         rag = _rag(settings, stores)
         stack.push_async_callback(rag.close)
         judge, tickets = open_judge(settings), Tickets(stores.database)
-        for work in (outcomes.run(), _catch_up(stores)):
+        for work in (outcomes.run(), _catch_up(stores), *([lookups.run()] if lookups else [])):
             await stack.enter_async_context(_beside(work))
         yield Services(
             settings=settings,
@@ -93,6 +97,12 @@ async def assemble(
             gate=gate,
             judge=judge,
             tickets=tickets,
+            audits=Audits(
+                stores.database,
+                stores.shelf,
+                model=stores.encoder.identity.digest,
+                on_breach=settings.cache.on_breach,
+            ),
             keys=_keys(settings.auth, stores.database),
             telemetry=telemetry,
             pipeline=Pipeline(
@@ -110,6 +120,19 @@ async def assemble(
             ),
             probe=await encode_one(stores.encoder, "Is anybody there?"),
         )
+
+
+def _lookups(settings: CacheSettings, stores: Stores, metrics: Metrics) -> LookupLog | None:
+    if not settings.enabled:
+        return None
+    rates = Rates(vector=settings.audit_rate, exact=settings.audit_rate_exact, first=settings.audit_first)
+    return LookupLog(
+        stores.database,
+        stores.shelf,
+        model=stores.encoder.identity.digest,
+        rates=rates,
+        on_lost=metrics.lost_lookups.inc,
+    )
 
 
 def _looks_at_vectors(settings: Settings) -> bool:
@@ -167,7 +190,10 @@ def _understanding(settings: UnderstandingSettings) -> Understanding:
 
 
 def _keys(auth: AuthSettings, database: Database) -> Keys:
-    known = [BootstrapKey(key.key.get_secret_value(), key.tenant, key.role, key.label) for key in auth.keys]
+    known = [
+        BootstrapKey(key.key.get_secret_value(), key.tenant, key.role, key.label, key.group)
+        for key in auth.keys
+    ]
     return Keys(database, bootstrap=known, required=auth.required)
 
 

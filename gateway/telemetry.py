@@ -14,6 +14,7 @@ from classifiers.faithfulness import Checked, Unchecked
 from classifiers.gate import GateVerdict
 from gateway.domain import Draft, NothingRelevant, Outcome, Question
 from gateway.outcomes import OutcomeLog, OutcomeRow
+from gateway.review.lookups import LookupLog
 from gateway.settings import LoggingSettings
 
 __all__ = ["Metrics", "Telemetry", "configure_logging"]
@@ -32,6 +33,9 @@ class Metrics:
         def histogram(name: str, what: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
             return Histogram(f"sekisho_{name}", what, labels, registry=registry, buckets=buckets)
 
+        def gauge(name: str, what: str, *labels: str) -> Gauge:
+            return Gauge(f"sekisho_{name}", what, labels, registry=registry)
+
         self.registry = registry
         self.outcomes = counter("outcomes_total", "Questions by outcome.", "outcome", "reason", "language")
         self.lookups = counter(
@@ -47,15 +51,28 @@ class Metrics:
         self.faithfulness = histogram("faithfulness", "F of checked drafts.", _SHARES)
         self.stage = histogram("stage_seconds", "Time in a stage.", _SECONDS, "stage")
         self.question = histogram("question_seconds", "Time for a question.", _SECONDS, "outcome")
-        self.open_tickets = Gauge("sekisho_open_tickets", "Tickets waiting for a person.", registry=registry)
+        self.lost_lookups = counter(
+            "lookups_not_recorded_total", "Lookups that could not be counted for the audit."
+        )
+        self.open_tickets = gauge("open_tickets", "Tickets waiting for a person.")
+        self.open_audits = gauge("cache_audits_open", "Hits waiting for a reviewer's verdict.")
+        self.error_bound = gauge(
+            "cache_error_bound", "At most so many wrong answers per request.", "tenant", "language"
+        )
+        self.alarm = gauge(
+            "cache_alarm", "1: error (the target was passed), drift.", "kind", "tenant", "language"
+        )
 
 
 class Telemetry:
     """Is told every outcome. Counting never fails a question: nothing here waits or raises for it."""
 
-    def __init__(self, metrics: Metrics, outcomes: OutcomeLog, *, texts: bool) -> None:
+    def __init__(
+        self, metrics: Metrics, outcomes: OutcomeLog, lookups: LookupLog | None = None, *, texts: bool
+    ) -> None:
         self.metrics = metrics
         self._outcomes = outcomes
+        self._lookups = lookups  # None where the cache is switched off
         self._texts = texts
         self._log = structlog.get_logger("sekisho")
 
@@ -68,6 +85,8 @@ class Telemetry:
             self.metrics.stage.labels(step.stage).observe(step.ms / 1000)
             self._found(step.found)
         self._outcomes.add(row)
+        if self._lookups is not None:
+            self._lookups.outcome(outcome)
         if self._log.is_enabled_for(logging.INFO):
             self._log.info("outcome", **row.for_the_log())
 

@@ -11,6 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import text
 
 from encoders import EncoderError
+from gateway.assembly import Services
 from gateway.errors import StoreUnavailable
 from gateway.routes.services import ServicesDep
 from storage.sql import DatabaseUnavailable
@@ -49,12 +50,32 @@ async def readyz(services: ServicesDep) -> JSONResponse:
 @router.get("/metrics")
 async def metrics(services: ServicesDep) -> Response:
     """Prometheus text format."""
-    gauge = services.telemetry.metrics.open_tickets
+    shown = services.telemetry.metrics
+    for gauge, count in (
+        (shown.open_tickets, services.tickets.count_open), (shown.open_audits, services.audits.count_open)
+    ):  # fmt: skip
+        try:
+            gauge.set(await count())
+        except StoreUnavailable:
+            gauge.set(float("nan"))  # not known is not none
+    await _show_audits(services)
+    return Response(generate_latest(shown.registry), media_type=CONTENT_TYPE_LATEST)
+
+
+async def _show_audits(services: Services) -> None:
+    """Bounds and alarms of every shelf; none while they can't be known."""
+    shown = services.telemetry.metrics
     try:
-        gauge.set(await services.tickets.count_open())
+        reports = await services.audits.reports(topics=False)
     except StoreUnavailable:
-        gauge.set(float("nan"))  # not known is not none
-    return Response(generate_latest(services.telemetry.metrics.registry), media_type=CONTENT_TYPE_LATEST)
+        reports = ()
+    shown.error_bound.clear()
+    shown.alarm.clear()
+    for report in reports:
+        shelf = (report.tenant, report.language)
+        shown.error_bound.labels(*shelf).set(report.wrong_per_request.upper)
+        shown.alarm.labels("error", *shelf).set(report.error_alarm)
+        shown.alarm.labels("drift", *shelf).set(report.drift_alarm)
 
 
 async def _database(services: ServicesDep) -> None:

@@ -1,0 +1,299 @@
+"""Audited hits: reviewers judge a random sample, and serving tightens when too many are shown to be wrong.
+
+Every change is one transaction. What a verdict leads to comes after it, and is done again with the next one
+if the process dies in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import structlog
+from sqlalchemy import RowMapping, and_, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from cache.audit import bound_of, exceeds, supported_cut
+from cache.calibration import Cut
+from cache.cuts import PAUSED
+from cache.drift import Drift
+from cache.errors import EntryNotFound
+from cache.shelf import Shelf
+from cache.store import EntryStore
+from gateway.errors import Conflict, NotFound, StoreUnavailable
+from gateway.review.steps import storable
+from gateway.review.windows import (
+    Sample,
+    ShelfReport,
+    Window,
+    last_breach,
+    report_of,
+    samples_of,
+    topics_of,
+    window_of,
+    windows_of,
+)
+from storage.schema import audit_windows
+from storage.schema import audits as table
+from storage.sql import Database, DatabaseUnavailable
+
+__all__ = ["Audit", "AuditPage", "AuditVerdict", "Audits", "Judgement", "OnBreach", "pause_if_wrong"]
+
+AuditVerdict = Literal["open", "right", "wrong", "unsure"]
+Judgement = Literal["right", "wrong", "unsure"]
+OnBreach = Literal["tighten", "pause", "alarm"]
+LARGEST_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """A hit that was drawn for a reviewer: what was asked, and what was answered."""
+
+    id: str
+    window_id: str
+    tenant: str
+    language: str
+    request_id: str
+    tier: Literal["exact", "vector"]
+    score: float
+    question: str
+    phrasing: str  # of the entry, that matched best
+    answer: str  # as it was served
+    entry_id: str
+    entry_revision: int
+    topic: str
+    verdict: AuditVerdict
+    comment: str
+    by: str | None
+    at: datetime
+    judged_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """Some audits, the oldest first; `next` continues after them, None at the end."""
+
+    audits: tuple[Audit, ...]
+    next: str | None
+
+
+class Audits:
+    """All audits. An audit of another tenant is not there."""
+
+    def __init__(self, db: Database, shelf: Shelf, *, model: str, on_breach: OnBreach = "tighten") -> None:
+        """`model` is the encoder's digest: the audits of another one say nothing of this one."""
+        self._db = db
+        self._shelf = shelf
+        self._model = model
+        self._on_breach = on_breach
+
+    async def list(
+        self,
+        *,
+        tenant: str,
+        verdict: AuditVerdict | None = None,
+        language: str | None = None,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> AuditPage:
+        """A page of a tenant's audits, the oldest first, after the audit `after`."""
+        async with self._reading() as connection:
+            query = select(table).where(table.c.tenant == tenant)
+            if verdict is not None:
+                query = query.where(table.c.verdict == verdict)
+            if language is not None:
+                query = query.where(table.c.language == language)
+            if after is not None:
+                last = await _fetch(connection, after, tenant=tenant)
+                later = or_(table.c.at > last.at, and_(table.c.at == last.at, table.c.id > last.id))
+                query = query.where(later)
+            limit = max(1, min(limit, LARGEST_PAGE))
+            query = query.order_by(table.c.at, table.c.id).limit(limit + 1)
+            found = [_audit(row) for row in (await connection.execute(query)).mappings()]
+        page = tuple(found[:limit])
+        return AuditPage(page, page[-1].id if len(found) > limit else None)
+
+    async def judge(
+        self, audit_id: str, *, tenant: str, verdict: Judgement, comment: str = "", by: str
+    ) -> Audit:
+        """Say whether the answer was right for the question, and act if that was one wrong too many.
+
+        The same person may correct himself, and anybody may settle what another was unsure of.
+
+        Raises:
+            Conflict: if another has judged it.
+        """
+        given = {"verdict": verdict, "comment": storable(comment), "by": by}
+        async with self._writing() as connection:
+            audit = await _fetch(connection, audit_id, tenant=tenant, to_change=True)
+            if audit.verdict in ("right", "wrong") and audit.by != by:
+                raise Conflict(f"audit {audit.id} was already judged {audit.verdict} by {audit.by}")
+            if given != {name: getattr(audit, name) for name in given}:
+                change = update(table).where(table.c.id == audit.id)
+                await connection.execute(change.values(**given, judged_at=datetime.now(UTC)))
+            judged = await _fetch(connection, audit_id, tenant=tenant)
+        await self._act(judged.window_id)
+        return judged
+
+    async def reports(self, *, tenant: str | None = None, topics: bool = True) -> tuple[ShelfReport, ...]:
+        """What the audits say of every shelf of a tenant (None: of all) and the cut that serves it now."""
+        async with self._reading() as connection:
+            past = await windows_of(connection, tenant=tenant, model=self._model)
+        shelves = dict.fromkeys((window.tenant, window.language) for window in past)
+        cuts = [await self._cut(*shelf) for shelf in shelves]
+        windows = [_present(past, shelf, cut) for shelf, cut in zip(shelves, cuts, strict=True)]
+        async with self._reading() as connection:
+            samples = await samples_of(connection, windows)
+            return tuple(
+                [
+                    report_of(
+                        window,
+                        cut,
+                        sample,
+                        topics=await topics_of(connection, window) if topics else (),
+                        breach=await last_breach(connection, window) if topics else None,
+                    )
+                    for window, cut, sample in zip(windows, cuts, samples, strict=True)
+                ]
+            )
+
+    async def count_open(self) -> int:
+        """How many audits of all tenants wait for a reviewer."""
+        async with self._reading() as connection:
+            waiting = select(func.count()).select_from(table).where(table.c.verdict == "open")
+            return await connection.scalar(waiting) or 0
+
+    async def _act(self, window_id: str) -> None:
+        """Tighten, pause or alarm if the window's cut still serves and is shown to pass the target."""
+        async with self._reading() as connection:
+            window = await window_of(connection, window_id)
+            [samples] = await samples_of(connection, [window])
+            judged = await _judged(connection, window)
+        cut = await self._cut(window.tenant, window.language)
+        if (window.since, window.model) != (cut.since, self._model) or window.breached_at is not None:
+            return
+        sample = samples["vector"]
+        if not exceeds(sample.audited(window.lookups), cut.target_error):
+            return
+        action = await self._tightened(window, cut, sample, judged)
+        if action is None:
+            return
+        async with self._writing() as connection:
+            breached = {"breached_at": datetime.now(UTC), "action": action}
+            change = update(audit_windows).where(audit_windows.c.id == window.id)
+            await connection.execute(change.values(breached))
+        structlog.get_logger("sekisho.audits").error(
+            "more wrong answers than the target",
+            tenant=window.tenant,
+            language=window.language,
+            action=action,
+        )
+
+    async def _tightened(
+        self, window: Window, cut: Cut, sample: Sample, judged: Sequence[tuple[float, bool]]
+    ) -> str | None:
+        """What was done; None if another has changed the cut meanwhile."""
+        if self._on_breach == "alarm":
+            return "alarm"
+        score = None
+        if self._on_breach == "tighten":
+            score = supported_cut(
+                judged, requests=window.lookups, hits=window.vector_hits, target_error=cut.target_error
+            )
+        # Where the audits show the target at no cut, there is nothing to tighten to.
+        score = PAUSED if score is None or score > 1 else score
+        done = "paused" if score == PAUSED else "tightened"
+        changed = await self._shelf.tighten(
+            window.tenant, window.language, present=cut, score=score, why=_why(done, window, cut, sample)
+        )
+        return done if changed else None
+
+    async def _cut(self, tenant: str, language: str) -> Cut:
+        try:
+            return await self._shelf.cut(tenant, language)
+        except DatabaseUnavailable as exc:
+            raise StoreUnavailable("the cuts can't be read now") from exc
+
+    @asynccontextmanager
+    async def _writing(self) -> AsyncIterator[AsyncConnection]:
+        try:
+            async with self._db.begin() as connection:
+                yield connection
+        except DatabaseUnavailable as exc:
+            raise StoreUnavailable("the audits can't be changed now") from exc
+
+    @asynccontextmanager
+    async def _reading(self) -> AsyncIterator[AsyncConnection]:
+        try:
+            async with self._db.connect() as connection:
+                yield connection
+        except DatabaseUnavailable as exc:
+            raise StoreUnavailable("the audits can't be read now") from exc
+
+
+async def pause_if_wrong(entries: EntryStore, audit: Audit, *, asked: bool | None, by: str) -> bool:
+    """Take the entry of a wrong answer off the shelf, and say whether it was.
+
+    Unless asked to or not to: after an exact hit, for there its answer is wrong to its own words. A wrong
+    hit by meaning says that the match was wrong, and the entry may be right for everybody else. An entry
+    that was edited since is another answer.
+
+    Raises:
+        EntryConflict: if somebody changes the entry at this moment.
+    """
+    if audit.verdict != "wrong" or asked is False or (asked is None and audit.tier != "exact"):
+        return False
+    try:
+        entry = await entries.get(audit.tenant, audit.entry_id)
+    except EntryNotFound:
+        return False
+    if entry.state != "active" or (asked is None and entry.revision != audit.entry_revision):
+        return False
+    await entries.change_state(audit.tenant, entry.id, "paused", revision=entry.revision, by=by)
+    return True
+
+
+async def _fetch(
+    connection: AsyncConnection, audit_id: str, *, tenant: str, to_change: bool = False
+) -> Audit:
+    query = select(table).where(table.c.id == storable(audit_id), table.c.tenant == tenant)
+    if to_change:
+        query = query.with_for_update()  # SQLite has one writer at a time anyway
+    row = (await connection.execute(query)).mappings().first()
+    if row is None:
+        raise NotFound(f"there is no audit {storable(audit_id)[:40]}")
+    return _audit(row)
+
+
+async def _judged(connection: AsyncConnection, window: Window) -> list[tuple[float, bool]]:
+    """Score of every judged hit by meaning, and whether it is known to be right."""
+    query = select(table.c.score, table.c.verdict).where(
+        table.c.window_id == window.id, table.c.tier == "vector", table.c.verdict != "open"
+    )
+    return [(row.score, row.verdict == "right") for row in await connection.execute(query)]
+
+
+def _present(past: list[Window], shelf: tuple[str, str], cut: Cut) -> Window:
+    """The window of the cut that serves; an empty one where nothing was looked up since it does."""
+    of_shelf = [window for window in past if (window.tenant, window.language) == shelf]
+    fresh: dict[str, Any] = {"id": "", "cut": cut.score, "lookups": 0, "exact_hits": 0, "vector_hits": 0}
+    fresh |= {"tenant": shelf[0], "language": shelf[1], "model": of_shelf[0].model, "since": cut.since}
+    fresh |= {"drift": Drift(), "started_at": datetime.now(UTC), "breached_at": None, "action": None}
+    return next((window for window in of_shelf if window.since == cut.since), None) or Window(**fresh)
+
+
+def _why(done: str, window: Window, cut: Cut, sample: Sample) -> str:
+    least = bound_of(sample.audited(window.lookups)).lower
+    judged = sample.right + sample.wrong + sample.unsure
+    return (
+        f"{done} by the audit: {sample.wrong} of {judged} hits judged since {window.started_at:%Y-%m-%d} "
+        f"were wrong, at least {least:.2%} of requests where {cut.target_error:.2%} is the target; "
+        f"the cut was {cut.score:.3f}. `sekisho calibrate` finds it anew"
+    )
+
+
+def _audit(row: RowMapping) -> Audit:
+    return Audit(**dict(row))

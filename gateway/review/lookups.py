@@ -1,0 +1,203 @@
+"""The record of lookups: counted for every shelf, a random sample of the hits kept for a reviewer.
+
+Written beside the way, so that no hit waits or fails for it. The sample is drawn by the operating system's
+randomness, whatever the score: what the reviewers say of it holds for all hits.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import RowMapping, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from cache.calibration import Cut
+from cache.drift import Drift
+from cache.entries import Entry
+from cache.matching import Hit, Match, Miss, NearMiss, Tier
+from cache.shelf import Shelf
+from gateway.batches import Batches
+from gateway.domain import Outcome, Question
+from storage.schema import audit_windows, audits
+from storage.sql import Database
+
+__all__ = ["Lookup", "LookupLog", "Rates", "topic_of"]
+
+MOST_OPEN = 500  # audits of a window that wait; whoever has not come so far draws no more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """How many hits are drawn."""
+
+    vector: float = 0.05
+    exact: float = 0.01
+    first: int = 30  # hits by meaning of every window that are all drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A question that was looked up, and what was found."""
+
+    question: Question
+    found: Match
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def shelf(self) -> tuple[str, str]:
+        """Tenant and language."""
+        return self.question.tenant, self.question.language
+
+
+class LookupLog(Batches[Lookup]):
+    """Takes every outcome, keeps the lookups among its steps."""
+
+    def __init__(
+        self,
+        database: Database,
+        shelf: Shelf,
+        *,
+        model: str,
+        rates: Rates,
+        on_lost: Callable[[int], None],
+        chance: random.Random | None = None,
+    ) -> None:
+        """`model` tells apart the windows of different encoders; `chance` is given by tests only."""
+        super().__init__("audits", self._record, on_lost=on_lost)
+        self._database = database
+        self._shelf = shelf
+        self._model = model
+        self._rates = rates
+        self._chance = chance or random.SystemRandom()
+
+    def outcome(self, outcome: Outcome) -> None:
+        """Keep what the cache found; a lookup that failed found nothing."""
+        for step in outcome.steps:
+            match step.found:
+                case Miss(lookup_failed=True):
+                    pass
+                case Hit() | NearMiss() | Miss():
+                    self.add(Lookup(outcome.question, step.found))
+
+    async def _record(self, lookups: Sequence[Lookup]) -> None:
+        """Count the lookups of every shelf in its window, and keep the sample."""
+        by_shelf = [
+            (shelf, list(group))
+            for shelf, group in groupby(sorted(lookups, key=lambda one: one.shelf), lambda one: one.shelf)
+        ]
+        cuts = [await self._shelf.cut(*shelf) for shelf, _ in by_shelf]
+        for (shelf, _), cut in zip(by_shelf, cuts, strict=True):
+            await self._open_window(shelf, cut)
+        async with (
+            self._database.begin() as connection
+        ):  # in the order of shelves: two replicas can't lock up
+            for (shelf, group), cut in zip(by_shelf, cuts, strict=True):
+                await self._add(connection, shelf, cut, group)
+
+    async def _open_window(self, shelf: tuple[str, str], cut: Cut) -> None:
+        key = self._key(shelf, cut)
+        async with self._database.connect() as connection:
+            if await connection.scalar(select(audit_windows.c.id).filter_by(**key)):
+                return
+        row = {**key, "id": str(uuid4()), "cut": cut.score, "started_at": datetime.now(UTC)}
+        try:
+            async with self._database.begin() as connection:
+                await connection.execute(insert(audit_windows), row)
+        except IntegrityError:  # another replica was faster
+            return
+
+    async def _add(
+        self, connection: AsyncConnection, shelf: tuple[str, str], cut: Cut, lookups: Sequence[Lookup]
+    ) -> None:
+        locked = select(audit_windows).filter_by(**self._key(shelf, cut)).with_for_update()
+        window = (await connection.execute(locked)).mappings().one()
+        served = [one for one in lookups if not _below(one.found, cut.score)]
+        hits = [(one, one.found) for one in served if isinstance(one.found, Hit)]
+        drawn = await self._drawn(connection, window, hits)
+        if drawn:
+            await connection.execute(insert(audits), [_row(window, one, hit) for one, hit in drawn])
+        drift = Drift.from_json(window["drift"])
+        for one in served:
+            if (score := _best_score(one.found)) is not None:
+                drift.see(score, lot=self._chance.random())
+        counted = {
+            "lookups": audit_windows.c.lookups + len(served),
+            "exact_hits": audit_windows.c.exact_hits + _of_tier(hits, "exact"),
+            "vector_hits": audit_windows.c.vector_hits + _of_tier(hits, "vector"),
+            "drift": drift.as_json(),
+        }
+        await connection.execute(
+            update(audit_windows).where(audit_windows.c.id == window["id"]).values(counted)
+        )
+
+    async def _drawn(
+        self, connection: AsyncConnection, window: RowMapping, hits: Sequence[tuple[Lookup, Hit]]
+    ) -> list[tuple[Lookup, Hit]]:
+        """A random sample, and every one of the first."""
+        drawn, seen = [], window["vector_hits"]
+        for one, hit in hits:
+            rate = self._rates.exact if hit.tier == "exact" else self._rates.vector
+            first = hit.tier == "vector" and seen < self._rates.first
+            seen += hit.tier == "vector"
+            if first or self._chance.random() < rate:
+                drawn.append((one, hit))
+        if not drawn:
+            return []
+        waiting = select(func.count()).where(audits.c.window_id == window["id"], audits.c.verdict == "open")
+        return drawn[: max(0, MOST_OPEN - (await connection.scalar(waiting) or 0))]
+
+    def _key(self, shelf: tuple[str, str], cut: Cut) -> dict[str, str]:
+        tenant, language = shelf
+        return {"tenant": tenant, "language": language, "model": self._model, "since": cut.since}
+
+
+def topic_of(entry: Entry) -> str:
+    """What an entry is about, as far as it says so: the document that it was written from."""
+    return entry.sources[0].document if entry.sources else ""
+
+
+def _below(found: Match, cut: float) -> bool:
+    """Whether an older, lower cut served this: the present one can't answer for it."""
+    return isinstance(found, Hit) and found.tier == "vector" and found.score < cut
+
+
+def _best_score(found: Match) -> float | None:
+    """The best score by meaning; None where the exact tier was faster."""
+    match found:
+        case Hit(tier="exact"):
+            return None
+        case Hit(score=score) | NearMiss(score=score):
+            return score
+        case Miss():
+            return 0.0
+
+
+def _of_tier(hits: Sequence[tuple[Lookup, Hit]], tier: Tier) -> int:
+    return sum(hit.tier == tier for _, hit in hits)
+
+
+def _row(window: Mapping[Any, Any], lookup: Lookup, hit: Hit) -> dict[str, Any]:
+    return {
+        "id": str(uuid4()),
+        "window_id": window["id"],
+        "tenant": window["tenant"],
+        "language": window["language"],
+        "request_id": lookup.question.conversation.request_id,
+        "tier": hit.tier,
+        "score": hit.score,
+        "question": lookup.question.text,
+        "phrasing": hit.phrasing,
+        "answer": hit.entry.answer,
+        "entry_id": hit.entry.id,
+        "entry_revision": hit.entry.revision,
+        "topic": topic_of(hit.entry),
+        "verdict": "open",
+        "at": lookup.at,
+    }
