@@ -11,14 +11,14 @@ from cache.entries import Entry, EntryKind, Source
 from cache.errors import InvalidEntry
 from cache.text import normalise
 
-__all__ = ["Content", "checked", "content_of"]
+__all__ = ["GROUP", "Content", "checked", "content_of"]
 
 LONGEST_PHRASING = 2_000  # characters; a question, not a document
 LONGEST_ANSWER = 32_000  # a cell of a spreadsheet holds 32,767 characters
 MOST_PHRASINGS = 200
 MOST_SOURCES = 30
 _LANGUAGE = re.compile(r"[a-z]{2}")
-_GROUP = re.compile(r"([a-z][a-z0-9_]{0,39})?")
+GROUP = re.compile(r"([a-z][a-z0-9_]{0,39})?")  # nothing is everybody of the tenant
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -66,7 +66,7 @@ def checked(content: Content) -> Content:
         raise InvalidEntry(
             "language", f"expected an ISO 639-1 code such as en or ja, found “{content.language}”"
         )
-    if not _GROUP.fullmatch(content.group):
+    if not GROUP.fullmatch(content.group):
         expected = "expected at most 40 of a-z, 0-9 and _, a letter first, or nothing for everybody"
         raise InvalidEntry("group", f"{expected}, found “{content.group[:50]}”")
     if content.valid_from and content.valid_until and content.valid_from > content.valid_until:

@@ -33,7 +33,7 @@ class ScriptedGate:
         self._otherwise: GateLabel = otherwise
         self._topic = topic or None
 
-    async def judge(self, question: Encoded, /, *, tenant: str) -> GateVerdict:
+    async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
         """The label that the script gives to this text."""
         label = self._script.get(question.text, self._otherwise)
         return GateVerdict(
@@ -49,7 +49,7 @@ class ScriptedGate:
 class DeadGate:
     """A gate that cannot judge."""
 
-    async def judge(self, question: Encoded, /, *, tenant: str) -> GateVerdict:
+    async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
         """Never."""
         raise ClassifierError("the gate is dead")
 
@@ -60,7 +60,7 @@ class ScriptedScope:
     def __init__(self, script: Mapping[str, Sequence[Neighbour]] | None) -> None:
         self._script = script
 
-    async def near(self, question: Encoded, /, *, tenant: str) -> Sequence[Neighbour]:
+    async def near(self, question: Encoded, /, *, tenant: str, group: str = "") -> Sequence[Neighbour]:
         """The neighbours of this text."""
         if self._script is None:
             raise ClassifierError("the source is dead")

@@ -1,4 +1,4 @@
-"""Who asks: API keys with a tenant and a role. A role may do what the lower ones may."""
+"""Who asks: API keys with a tenant, a group and a role. A role may do what the lower ones may."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Annotated, Literal, cast, get_args
 from fastapi import Depends, Request
 from sqlalchemy import RowMapping, insert, select, update
 
+from cache.content import GROUP
 from gateway.errors import (
     ConfigurationError,
     InvalidRequest,
@@ -53,6 +54,7 @@ class Caller:
     tenant: str
     role: Role
     label: str
+    group: str = ""  # reads its entries and everybody's; nothing in a request can change it
 
     def may(self, role: Role) -> bool:
         """Whether the caller's role includes `role`."""
@@ -67,6 +69,7 @@ class BootstrapKey:
     tenant: str
     role: Role
     label: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,7 @@ class KeyRecord:
     id: str
     tenant: str
     role: Role
+    group: str
     label: str
     created_at: datetime
     revoked_at: datetime | None
@@ -107,14 +111,15 @@ class Keys:
         self._bootstrap = {_hash(known.key): _bootstrapped(known) for known in bootstrap}
         self._remembered: dict[str, tuple[float, Caller | None]] = {}
 
-    async def create(self, tenant: str, role: Role, label: str = "") -> str:
+    async def create(self, tenant: str, role: Role, label: str = "", *, group: str = "") -> str:
         """Make a key; the caller shows it once, it can't be read again."""
-        _check_owner(tenant, role, label)
+        _check_owner(tenant, role, label, group)
         key = KEY_PREFIX + secrets.token_urlsafe(32)
         row = {
             "id": str(uuid.uuid4()),
             "tenant": tenant,
             "role": role,
+            "group": group,
             "label": label,
             "hash": _hash(key),
             "created_at": datetime.now(UTC),
@@ -183,7 +188,9 @@ class Keys:
         return found
 
     async def _look_up(self, digest: str) -> Caller | None:
-        columns = (api_keys.c.id, api_keys.c.tenant, api_keys.c.role, api_keys.c.label)
+        columns = (
+            api_keys.c.id, api_keys.c.tenant, api_keys.c.role, api_keys.c.label, api_keys.c.group
+        )  # fmt: skip
         query = select(*columns).where(api_keys.c.hash == digest, api_keys.c.revoked_at.is_(None))
         try:
             async with self._db.connect() as connection:
@@ -192,7 +199,7 @@ class Keys:
             raise StoreUnavailable("the API key can't be checked now") from exc
         if row is None:
             return None
-        return Caller(row.tenant, row.role, row.label or f"key {row.id[:8]}")
+        return Caller(row.tenant, row.role, row.label or f"key {row.id[:8]}", row.group)
 
 
 def _record(row: RowMapping) -> KeyRecord:
@@ -200,6 +207,7 @@ def _record(row: RowMapping) -> KeyRecord:
         id=row["id"],
         tenant=row["tenant"],
         role=row["role"],
+        group=row["group"],
         label=row["label"],
         created_at=_utc(row["created_at"]),
         revoked_at=_utc(row["revoked_at"]) if row["revoked_at"] else None,
@@ -220,14 +228,19 @@ def _bootstrapped(known: BootstrapKey) -> Caller:
         raise ConfigurationError(
             f"an API key in the settings needs {SHORTEST_BOOTSTRAP_KEY} characters or more"
         )
-    return Caller(known.tenant, known.role, known.label or f"{known.role} of the settings")
+    return Caller(known.tenant, known.role, known.label or f"{known.role} of the settings", known.group)
 
 
-def _check_owner(tenant: str, role: str, label: str) -> None:
+def _check_owner(tenant: str, role: str, label: str, group: str) -> None:
     if not 0 < len(tenant) <= 64:
         raise InvalidRequest("a tenant's name has 1 to 64 characters", param="tenant")
     if role not in get_args(Role):
         raise InvalidRequest(f"role is one of {', '.join(get_args(Role))}", param="role")
+    if not GROUP.fullmatch(group):
+        raise InvalidRequest(
+            "a group's name has at most 40 of a-z, 0-9 and _, a letter first; none is everybody",
+            param="group",
+        )
     if len(label) > 200:
         raise InvalidRequest("a label has at most 200 characters", param="label")
 

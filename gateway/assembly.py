@@ -17,7 +17,7 @@ from classifiers.gate import ScopeSource
 from classifiers.gate.examples import ExampleGate
 from classifiers.gate.passages import PassageScope
 from classifiers.retrieval.evidence import EvidenceJudge
-from encoders import Encoded, EncoderError, encode_one
+from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
 from gateway.outcomes import OutcomeLog
 from gateway.pipeline import Pipeline
@@ -106,7 +106,7 @@ async def assemble(
             keys=_keys(settings.auth, stores.database),
             telemetry=telemetry,
             pipeline=Pipeline(
-                understanding=_understanding(settings.understanding),
+                understanding=_understanding(settings.understanding, stores.encoder),
                 encoder=stores.encoder if _looks_at_vectors(settings) else NoEncoder(),
                 gate=gate,
                 cache=stores.shelf if settings.cache.enabled else NoCache(),
@@ -180,9 +180,10 @@ def _rag(settings: Settings, stores: Stores) -> UpstreamRag | KnowledgeRag:
     return KnowledgeRag(search, EvidenceJudge(), writer)
 
 
-def _understanding(settings: UnderstandingSettings) -> Understanding:
+def _understanding(settings: UnderstandingSettings, encoder: Encoder) -> Understanding:
     return Understanding(
         ChatModel.of(settings.llm) if settings.llm else None,
+        encoder,
         max_questions=settings.max_questions,
         default_language=settings.default_language,
         **({"rewrite_timeout_s": settings.llm.timeout_s} if settings.llm else {}),

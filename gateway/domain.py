@@ -45,6 +45,7 @@ class Conversation:
 
     turns: tuple[Turn, ...]  # the last one is the asker's
     tenant: str
+    group: str = ""  # of the tenant's people, as the key says; "" reads only what is everybody's
     request_id: str
     asker: str | None = None  # the operator's id for the person, if given
     options: Mapping[str, Any] = field(default_factory=dict)  # temperature … for the chatbot, passed on
@@ -68,6 +69,11 @@ class Question:
     def tenant(self) -> str:
         """Whose question it is; nothing of another tenant may be served to it."""
         return self.conversation.tenant
+
+    @property
+    def group(self) -> str:
+        """Whose entries the asker may read besides everybody's."""
+        return self.conversation.group
 
     @property
     def in_view(self) -> str:

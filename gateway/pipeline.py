@@ -92,7 +92,10 @@ class Pipeline:
 
         if question.self_contained:
             found = await way.step(
-                "cache", self._cache.find(encoded, tenant=question.tenant, language=question.language)
+                "cache",
+                self._cache.find(
+                    encoded, tenant=question.tenant, group=question.group, language=question.language
+                ),
             )
             if isinstance(
                 found, Hit
@@ -133,11 +136,11 @@ class Pipeline:
         """A follow-up is judged with what it depends on, but may not hide behind it."""
         if not question.self_contained:
             alone = await self._gate.judge(
-                await encode_one(self._encoder, question.text), tenant=question.tenant
+                await encode_one(self._encoder, question.text), tenant=question.tenant, group=question.group
             )
             if alone.label == "must_not":
                 return alone
-        return await self._gate.judge(encoded, tenant=question.tenant)
+        return await self._gate.judge(encoded, tenant=question.tenant, group=question.group)
 
     async def _check(self, question: Question, draft: Draft) -> FaithfulnessVerdict:
         """The verdict on a draft; a judge that fails or is too slow has not checked."""

@@ -22,13 +22,13 @@ class EntryScope:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def near(self, question: Encoded, /, *, tenant: str) -> Sequence[Neighbour]:
-        """The nearest entries of the tenant; a dead index shows none, as it is a miss for the cache, too."""
-        language = language_of(question.text)
-        if exact := await self._shelf.exact(question, tenant=tenant, language=language):
+    async def near(self, question: Encoded, /, *, tenant: str, group: str = "") -> Sequence[Neighbour]:
+        """The nearest entries that the asker may read; a dead index shows none, as for the cache."""
+        shelf = {"tenant": tenant, "language": language_of(question.text), "group": group}
+        if exact := await self._shelf.exact(question, **shelf):
             return [_neighbour(question, exact.phrasing, 1.0, exact.entry.id)]
         try:
-            found = await self._shelf.neighbours(question, tenant=tenant, language=language, limit=LOOKED_AT)
+            found = await self._shelf.neighbours(question, limit=LOOKED_AT, **shelf)
         except IndexUnavailable:
             return ()
         return [

@@ -208,6 +208,7 @@ class KeySettings(Section):
     key: SecretStr = Field(min_length=16)
     role: Literal["client", "reviewer", "admin"]
     tenant: Name = "default"
+    group: Name | Literal[""] = ""  # whose entries it reads besides everybody's
     label: str = ""  # who holds it; shown in the histories of tickets and entries
 
 

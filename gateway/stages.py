@@ -23,13 +23,13 @@ class Understanding(Protocol):
 class Gate(Protocol):
     """Says whether a question is ours. Raises `ClassifierError` when it can't."""
 
-    async def judge(self, question: Encoded, /, *, tenant: str) -> GateVerdict: ...
+    async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict: ...
 
 
 class Cache(Protocol):
     """Finds a verified answer. A dead index is a `Miss`, never an error."""
 
-    async def find(self, question: Encoded, /, *, tenant: str, language: str) -> Match: ...
+    async def find(self, question: Encoded, /, *, tenant: str, language: str, group: str = "") -> Match: ...
 
 
 class Rag(Protocol):

@@ -27,7 +27,7 @@ class NoEncoder:
 class NoGate:
     """Every question is ours."""
 
-    async def judge(self, question: Encoded, /, *, tenant: str) -> GateVerdict:
+    async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
         """*Must*, by the operator's word."""
         return GateVerdict(
             label="must", score=1.0, reason="the gate is switched off", nearest=None, judge="off"
@@ -37,7 +37,7 @@ class NoGate:
 class NoCache:
     """No verified answers are served."""
 
-    async def find(self, question: Encoded, /, *, tenant: str, language: str) -> Miss:
+    async def find(self, question: Encoded, /, *, tenant: str, language: str, group: str = "") -> Miss:
         """Always a miss."""
         return Miss(reason="the cache is switched off")
 

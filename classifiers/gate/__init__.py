@@ -55,8 +55,8 @@ class Neighbour:
 class ScopeSource(Protocol):
     """Where proof of scope can be found besides the policy: verified entries, documents."""
 
-    async def near(self, question: Encoded, /, *, tenant: str) -> Sequence[Neighbour]:
-        """Entries and passages close to the question; none is a fact too.
+    async def near(self, question: Encoded, /, *, tenant: str, group: str = "") -> Sequence[Neighbour]:
+        """Entries and passages close to the question that the asker may read; none is a fact too.
 
         Raises:
             ClassifierError: if the source cannot be asked. Any other error is taken for the same.
@@ -77,10 +77,10 @@ class GateVerdict:
 
 
 class Gate(Protocol):
-    """Judges one self-contained question.
+    """Judges one self-contained question, by what an asker of this tenant and group may read.
 
     Raises:
         ClassifierError: when the gate cannot judge. No verdict is not a pass.
     """
 
-    async def judge(self, question: Encoded, /, *, tenant: str) -> GateVerdict: ...
+    async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict: ...

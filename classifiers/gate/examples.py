@@ -91,7 +91,7 @@ class ExampleGate:
         """What the operator should know of this fit: which classes are too thin to trust."""
         return _NO_SCOPE if self._scope is None else self._scope.notes
 
-    async def judge(self, question: Encoded, /, *, tenant: str) -> GateVerdict:
+    async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
         """Forbidden first, then scope.
 
         Raises:
@@ -105,7 +105,7 @@ class ExampleGate:
         stated = self._stated_or_attack(normalised, forbidden)
         if stated is not None:
             return stated
-        found = await ask(self._sources, question, tenant, enough=partial(_proof, normalised))
+        found = await ask(self._sources, question, tenant, group=group, enough=partial(_proof, normalised))
         if forbidden.score >= self._forbidden.cut and _same_words(normalised, found) is None:
             looks = f"it looks forbidden ({_topic(forbidden)}, {forbidden.score:.2f})"
             return _verdict(

@@ -41,6 +41,7 @@ async def ask(
     question: Encoded,
     tenant: str,
     *,
+    group: str = "",
     enough: Callable[[Sequence[Neighbour]], object] = lambda _: False,
 ) -> list[Neighbour]:
     """What the sources find near a question, all of them or as many as it takes until there is `enough`.
@@ -51,7 +52,7 @@ async def ask(
     found: list[Neighbour] = []
     for source in sources:
         try:
-            found.extend(await source.near(question, tenant=tenant))
+            found.extend(await source.near(question, tenant=tenant, group=group))
             if enough(found):
                 break
         except ClassifierError:

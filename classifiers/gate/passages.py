@@ -31,8 +31,8 @@ class PassageScope:
         self._limit = limit
         self._source_key = source_key
 
-    async def near(self, question: Encoded, /, *, tenant: str) -> Sequence[Neighbour]:
-        """The passages that may hold the answer. Documents are shared by all tenants.
+    async def near(self, question: Encoded, /, *, tenant: str, group: str = "") -> Sequence[Neighbour]:
+        """The passages that may hold the answer. Documents are shared by all tenants and groups.
 
         Raises:
             ClassifierError: if the index cannot be asked.

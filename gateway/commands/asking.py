@@ -27,6 +27,7 @@ _COLOURS = {"refused": "red", "withheld": "yellow", "escalated": "yellow"}
 Url = Annotated[str | None, typer.Option(help="Ask a running gateway there.", envvar="SEKISHO_URL")]
 Key = Annotated[str, typer.Option(help="The API key for --url.", envvar="SEKISHO_KEY")]
 Tenant = Annotated[str, typer.Option(help="Whose shelf to ask, without --url.")]
+AskersGroup = Annotated[str, typer.Option(help="Of which group to ask there; by default of none.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what /v1/answers says.")]
 
 
@@ -41,13 +42,14 @@ def ask_command(
     url: Url = None,
     key: Key = "",
     tenant: Tenant = "default",
+    group: AskersGroup = "",
     as_json: AsJson = False,
 ) -> None:
     """Ask one question, in this process or a running gateway, and show the way it took."""
     console = Console(highlight=False)
 
     async def ask() -> None:
-        body = await _over_http(question, url, key) if url else await _here(question, config, tenant)
+        body = await _over_http(question, url, key) if url else await _here(question, config, tenant, group)
         if as_json:
             console.print_json(data=body)
         else:
@@ -56,12 +58,14 @@ def ask_command(
     run(ask())
 
 
-async def _here(question: str, config: ConfigOption, tenant: str) -> dict[str, Any]:
+async def _here(question: str, config: ConfigOption, tenant: str, group: str) -> dict[str, Any]:
     request_id = uuid.uuid4().hex[:24]
     settings = find_settings(config)
     configure_logging(settings.logging.model_copy(update={"level": "error"}))  # the picture says the rest
     async with assemble(settings) as services:
-        asked = Conversation(turns=(Turn("user", question),), tenant=tenant, request_id=request_id)
+        asked = Conversation(
+            turns=(Turn("user", question),), tenant=tenant, group=group, request_id=request_id
+        )
         return answer_body(await services.pipeline.answer(asked), request_id)
 
 

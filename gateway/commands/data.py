@@ -116,13 +116,14 @@ def key_command(
     config: ConfigOption = None,
     tenant: Tenant = "default",
     label: Annotated[str, typer.Option(help="Whose key it is; shown in histories.")] = "",
+    group: Annotated[str, typer.Option(help="Whose entries it reads besides everybody's.")] = "",
 ) -> None:
     """Make an API key. It is shown once; only its hash is kept."""
     settings = find_settings(config)
 
     async def work() -> str:
         async with open_database(settings) as database:
-            return await Keys(database).create(tenant, role, label)
+            return await Keys(database).create(tenant, role, label, group=group)
 
     console.print(run(work()), soft_wrap=True)
 

@@ -25,6 +25,7 @@ class Publication:
     question: str | None = None  # how the entry asks; None: as the ticket does
     phrasings: tuple[str, ...] = ()  # other ways to ask the same
     sources: tuple[Source, ...] = ()
+    group: str | None = None  # who may read it; None: the asker's group
     language: str | None = None  # None: that of the ticket
 
 
@@ -66,6 +67,7 @@ def entry_id_of(ticket: Ticket) -> str:
 def _content(ticket: Ticket, answer: str, publication: Publication, *, by: str) -> Content:
     return Content(
         kind=publication.kind,
+        group=ticket.group if publication.group is None else publication.group,
         language=publication.language or ticket.language,
         phrasings=(publication.question or ticket.question, *publication.phrasings),
         answer=answer,

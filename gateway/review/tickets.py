@@ -45,6 +45,7 @@ class Ticket:
 
     id: str
     tenant: str
+    group: str  # the asker's
     request_id: str
     asker: str | None
     language: str
@@ -313,6 +314,7 @@ def _row_of(question: Question, *, outcome: str, reason: str, steps: list[Json])
     conversation, now = question.conversation, datetime.now(UTC)
     return {
         "tenant": conversation.tenant,
+        "group": conversation.group,
         "request_id": conversation.request_id,
         "asker": conversation.asker,
         "language": question.language,

@@ -42,6 +42,7 @@ async def answers(
     asked = conversation(
         body.messages or [Message(role="user", content=body.question)],
         tenant=caller.tenant,
+        group=caller.group,
         request_id=request.state.request_id,
         limits=services.settings.server,
         asker=body.user,

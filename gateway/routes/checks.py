@@ -48,7 +48,7 @@ class FaithfulnessRequest(BaseModel):
 async def gate(body: GateRequest, caller: ClientDep, services: ServicesDep) -> Json:
     """Judge a question: must, may, must_not or unsure."""
     encoded = await encode_one(services.stores.encoder, body.question)
-    return rendered(await services.gate.judge(encoded, tenant=caller.tenant))
+    return rendered(await services.gate.judge(encoded, tenant=caller.tenant, group=caller.group))
 
 
 @router.post("/cache/lookup")
@@ -56,7 +56,9 @@ async def lookup(body: LookupRequest, caller: ClientDep, services: ServicesDep) 
     """Look for a verified answer: a hit, a near miss or a miss."""
     encoded = await encode_one(services.stores.encoder, body.question)
     language = body.language or language_of(body.question)
-    return rendered(await services.stores.shelf.find(encoded, tenant=caller.tenant, language=language))
+    return rendered(
+        await services.stores.shelf.find(encoded, tenant=caller.tenant, group=caller.group, language=language)
+    )
 
 
 @router.post("/faithfulness")

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from cache.content import Content, content_of
+from cache.content import GROUP, Content, content_of
 from cache.entries import Entry, EntryKind, EntryState, Source
 from cache.queries import Filters
 from gateway.access import ReviewerDep
@@ -19,12 +19,13 @@ from gateway.review.steps import rendered, storable
 from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep
 
-__all__ = ["Phrasing", "SourceBody", "router", "sources_of"]
+__all__ = ["Group", "Phrasing", "SourceBody", "router", "sources_of"]
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])
 
 Phrasing = Annotated[str, Field(min_length=1, max_length=2_000)]
 Words = Annotated[str, AfterValidator(storable), Field(max_length=200)]  # asked for, in a path or a query
+Group = Annotated[str, Field(pattern=f"^{GROUP.pattern}$")]
 Answer = Annotated[str, Field(min_length=1, max_length=50_000)]
 
 
@@ -45,6 +46,7 @@ class EntryBody(BaseModel):
     phrasings: Annotated[list[Phrasing], Field(min_length=1, max_length=200)]
     answer: Answer
     kind: EntryKind = "ground_truth"
+    group: Group = ""  # who may read it; "" is everybody of the tenant
     language: Language | None = None  # by default that of the question
     state: Literal["draft", "active"] = "draft"
     owner: Annotated[str, Field(max_length=200)] = ""
@@ -63,6 +65,7 @@ class EditBody(BaseModel):
     phrasings: Annotated[list[Phrasing], Field(min_length=1, max_length=200)] = []
     answer: Answer = ""
     kind: EntryKind = "ground_truth"
+    group: Group = ""
     language: Language = "en"
     owner: Annotated[str, Field(max_length=200)] = ""
     sources: Annotated[list[SourceBody], Field(max_length=100)] = []
@@ -93,16 +96,19 @@ async def entries(
     state: EntryState | None = None,
     language: Language | None = None,
     kind: EntryKind | None = None,
+    group: Group | None = None,
     owner: Words | None = None,
     search: Words | None = None,
+    document: Annotated[str | None, Query(max_length=1024)] = None,
     review_before: date | None = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0)] = 0,
 ) -> dict[str, Any]:
     """A page of entries, the last changed first."""
     filters = Filters(
-        state=state, language=language, kind=kind, owner=owner, search=search, review_before=review_before
-    )
+        state=state, language=language, kind=kind, group=group, owner=owner, search=search,
+        document=document, review_before=review_before,
+    )  # fmt: skip
     page = await services.stores.entries.list(caller.tenant, filters, limit=limit, offset=offset)
     return {"entries": [rendered(entry) for entry in page.entries], "total": page.total}
 

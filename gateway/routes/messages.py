@@ -34,6 +34,7 @@ def conversation(
     messages: Sequence[Message],
     *,
     tenant: str,
+    group: str,
     request_id: str,
     limits: ServerSettings,
     asker: str | None = None,
@@ -61,7 +62,9 @@ def conversation(
             f"a question may have at most {limits.max_question_chars} characters, not {len(turns[-1].text)}",
             param=f"messages[{last}].content",
         )
-    return Conversation(turns=turns, tenant=tenant, request_id=request_id, asker=asker, options=options or {})
+    return Conversation(
+        turns=turns, tenant=tenant, group=group, request_id=request_id, asker=asker, options=options or {}
+    )
 
 
 def _turn(message: Message, place: int) -> Turn:

@@ -74,6 +74,7 @@ async def chat(body: ChatRequest, request: Request, caller: ClientDep, services:
     asked = conversation(
         body.messages,
         tenant=caller.tenant,
+        group=caller.group,
         request_id=request.state.request_id,
         limits=server,
         asker=body.user,

@@ -9,11 +9,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cache.entries import EntryKind
 from gateway.access import ClientDep, ReviewerDep
+from gateway.errors import NotFound
 from gateway.language import Language
 from gateway.review.promotion import Publication, answer_and_publish
 from gateway.review.steps import rendered
 from gateway.review.tickets import Ticket, TicketState
-from gateway.routes.entries import Phrasing, SourceBody, sources_of
+from gateway.routes.entries import Group, Phrasing, SourceBody, sources_of
 from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep
 
@@ -33,6 +34,7 @@ class AnswerBody(BaseModel):
     question: Phrasing | None = None  # how the entry asks; by default as the ticket does
     phrasings: Annotated[list[Phrasing], Field(max_length=200)] = []
     sources: Annotated[list[SourceBody], Field(max_length=100)] = []
+    group: Group | None = None  # who may read it; by default the asker's group
     language: Language | None = None
 
 
@@ -65,6 +67,8 @@ async def ticket(ticket_id: str, caller: ClientDep, services: ServicesDep) -> di
     """One ticket: the asker's side for a client, everything for a reviewer."""
     found = await services.tickets.get(ticket_id, tenant=caller.tenant)
     if not caller.may("reviewer"):
+        if found.group not in ("", caller.group):
+            raise NotFound(f"there is no ticket {found.id}")
         return _polled(found)
     events = await services.tickets.events(found.id, tenant=caller.tenant)
     return {**_whole(found), "events": [rendered(event) for event in events]}
@@ -123,6 +127,7 @@ def _publication(body: AnswerBody) -> Publication:
         question=body.question,
         phrasings=tuple(body.phrasings),
         sources=sources_of(body.sources),
+        group=body.group,
         language=body.language,
     )
 

@@ -104,7 +104,9 @@ class Stages:
             raise self.encoder_says
         return np.ones((len(texts), 2), dtype=np.float32)
 
-    async def find(self, question: Encoded, /, *, tenant: str, language: str) -> Match:
+    async def find(
+        self, question: Encoded, /, *, tenant: str, language: str, group: str = ""
+    ) -> Match:
         return said(self, "cache", self.cache_says)
 
     async def ask(self, question: Question, encoded: Encoded, /) -> Draft | NothingRelevant:
@@ -126,7 +128,7 @@ def said(stages: Stages, stage: str, what: Any) -> Any:
 class _Gate:
     stages: Stages
 
-    async def judge(self, question: Encoded, /, *, tenant: str) -> GateVerdict:
+    async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
         self.stages.gate_saw.append(question.text)
         verdict: GateVerdict = said(self.stages, "gate", self.stages.gate_says)
         return verdict

@@ -223,7 +223,7 @@ async def test_an_entry_does_not_excuse_an_attack(encoder: Encoder) -> None:
 
 
 class Broken:
-    async def near(self, question: object, /, *, tenant: str) -> list[Neighbour]:
+    async def near(self, question: object, /, *, tenant: str, group: str = "") -> list[Neighbour]:
         raise TimeoutError("no answer")
 
 
