@@ -13,6 +13,7 @@ from typing import Literal, assert_never
 
 import numpy as np
 from anyio import to_thread
+from numpy.typing import NDArray
 
 from cache.arrays import Owners, ShelfArrays, without_entries
 from cache.entries import Entry
@@ -26,6 +27,7 @@ from encoders import Encoded, Encoder
 __all__ = ["Collision", "Findable", "Would", "collisions", "competing", "findable", "shelf_collisions"]
 
 Would = Literal["answer", "be_held_back", "be_near"]
+Strings = NDArray[np.str_]
 _WORST_FIRST: dict[Would, int] = {"answer": 0, "be_held_back": 1, "be_near": 2}
 _EVIDENCE_AT_ONCE = 2_000_000  # questions × entries; five numbers each: 80 MB
 
@@ -61,7 +63,8 @@ async def collisions(trial: Trial) -> tuple[Collision, ...]:
     shelf = trial.gone()
     found: list[Collision] = []
     for phrasing, vector in zip(trial.entry.phrasings, trial.vectors, strict=True):
-        found += await _in_words(trial.entry, Encoded(phrasing, vector), shelf)
+        for group in trial.groups:
+            found += await _in_words(trial.entry, Encoded(phrasing, vector), shelf, group)
     return _each_once(found)
 
 
@@ -71,11 +74,11 @@ async def findable(trial: Trial) -> tuple[Findable, ...]:
     Raises:
         IndexUnavailable, EncoderError, DatabaseUnavailable.
     """
-    tenant, language = trial.entry.tenant, trial.entry.language
+    where = {"tenant": trial.entry.tenant, "language": trial.entry.language, "group": trial.entry.group}
     judged = []
     for phrasing, vector in zip(trial.entry.phrasings, trial.vectors, strict=True):
         shelf = trial.there(without=phrasing)
-        match await shelf.find(Encoded(phrasing, vector), tenant=tenant, language=language):
+        match await shelf.find(Encoded(phrasing, vector), **where):
             case Hit(entry=entry) | NearMiss(entry=entry) if entry.id != trial.entry.id:
                 judged.append(_not_found(phrasing, f"“{entry.question}” is nearer"))
             case Hit(reason=reason):
@@ -115,10 +118,10 @@ async def competing(
     return await to_thread.run_sync(judged)
 
 
-async def _in_words(entry: Entry, question: Encoded, shelf: Shelf) -> list[Collision]:
-    """What the entries of a shelf would do with a question."""
+async def _in_words(entry: Entry, question: Encoded, shelf: Shelf, group: str) -> list[Collision]:
+    """What the entries of a shelf would do with a question of somebody in a group."""
     tenant, language = entry.tenant, entry.language
-    same = await shelf.exact(question, tenant=tenant, language=language)
+    same = await shelf.exact(question, tenant=tenant, language=language, group=group)
     if same is not None:
         return [
             Collision(
@@ -127,7 +130,7 @@ async def _in_words(entry: Entry, question: Encoded, shelf: Shelf) -> list[Colli
             )
         ]  # fmt: skip
     cut = await _cut(shelf, entry)
-    near = await shelf.neighbours(question, tenant=tenant, language=language)
+    near = await shelf.neighbours(question, tenant=tenant, language=language, group=group)
     found = (_collision(entry, question.text, one, cut, shelf.guards) for one in near)
     return [one for one in found if one is not None]
 
@@ -173,11 +176,13 @@ def _near(
 ) -> Iterator[tuple[int, Candidate]]:
     """Each phrasing with the entries that come near it, were its own not there."""
     at_once = max(1, _EVIDENCE_AT_ONCE // len(entries))
+    groups = np.array([entry.group for entry in entries])
     for start in range(0, len(texts), at_once):
         rows = np.arange(start, min(len(texts), start + at_once))
         own = owners[rows]
         evidence = without_entries(shelf.held_out(rows), own)
         scores = weighing.probability(evidence)
+        scores[~_seen_together(groups[own], groups)] = 0.0
         scores[np.arange(len(rows)), own] = 0.0
         for at, other in np.argwhere(scores >= max(cut * NEAR, np.finfo(float).tiny)):
             yield (
@@ -189,6 +194,12 @@ def _near(
                     score=float(scores[at, other]),
                 ),
             )
+
+
+def _seen_together(some: Strings, others: Strings) -> NDArray[np.bool_]:
+    """Whether there are askers who see both, by the groups of entries."""
+    same = some[:, None] == others[None, :]
+    return np.asarray(same | (some == "")[:, None] | (others == "")[None, :])
 
 
 def _each_once(found: Iterable[Collision]) -> tuple[Collision, ...]:

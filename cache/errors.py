@@ -7,6 +7,8 @@ CacheError
 ├── InvalidEntry       a field of an entry can't be used
 │   └── DuplicatePhrasing  another active entry already answers exactly this
 ├── ForbiddenChange    the entry's state does not allow that change
+├── SuggestionNotFound no such suggestion for this tenant
+├── SuggestionDecided  somebody else decided on the suggestion first
 └── UnreadableTable    a file can't be read as a table of entries at all
 ```
 """
@@ -20,6 +22,8 @@ __all__ = [
     "EntryNotFound",
     "ForbiddenChange",
     "InvalidEntry",
+    "SuggestionDecided",
+    "SuggestionNotFound",
     "UnreadableTable",
 ]
 
@@ -76,6 +80,20 @@ class ForbiddenChange(CacheError):  # noqa: N818 - errors are named as facts
         self.entry_id = entry_id
         self.state = state
         self.change = change
+
+
+class SuggestionNotFound(CacheError):  # noqa: N818 - errors are named as facts
+    """There is no such suggestion for this tenant."""
+
+    def __init__(self, suggestion_id: str) -> None:
+        super().__init__(f"there is no suggestion {suggestion_id}")
+
+
+class SuggestionDecided(CacheError):  # noqa: N818 - errors are named as facts
+    """Somebody else decided on the suggestion first, and otherwise."""
+
+    def __init__(self, suggestion_id: str, *, state: str, by: str) -> None:
+        super().__init__(f"suggestion {suggestion_id} was already {state} by {by}")
 
 
 class UnreadableTable(CacheError):  # noqa: N818 - errors are named as facts

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
+from sqlalchemy import select
+
 from cache.entries import Entry
 from cache.shelf import Shelf
 from cache.store import EntryStore, Phrased
 from cache.text import normalise
 from encoders import Encoder, Vector
 from storage.points import best_first
+from storage.schema import entries
 from storage.vectors import Found, Payload, VectorIndex
 
 __all__ = ["Trial", "Trials"]
@@ -33,7 +36,20 @@ class Trials:
             EncoderError: if its phrasings can't be encoded.
         """
         vectors = await self._encoder.encode(entry.phrasings)
-        return Trial(entry, vectors, self._shelf, self._store, self._index)
+        groups = await self._groups(entry)
+        return Trial(entry, vectors, groups, self._shelf, self._store, self._index)
+
+    async def _groups(self, entry: Entry) -> tuple[str, ...]:
+        if entry.group:
+            return (entry.group,)
+        statement = select(entries.c.group).where(
+            entries.c.tenant == entry.tenant,
+            entries.c.language == entry.language,
+            entries.c.state == "active",
+            entries.c.group != "",
+        )
+        async with self._store.db.connect() as connection:
+            return ("", *sorted(await connection.scalars(statement.distinct())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +58,7 @@ class Trial:
 
     entry: Entry
     vectors: Vector  # of its phrasings, shape (phrasings, dimensions)
+    groups: tuple[str, ...]  # whose askers would see it, beside whatever else those see
     shelf: Shelf
     store: EntryStore
     index: VectorIndex

@@ -26,10 +26,12 @@ FAQ = {
 }
 
 
-def entry(*phrasings: str, name: str = "new", tenant: str = "shop", language: str = "en") -> Entry:
+def entry(
+    *phrasings: str, name: str = "new", tenant: str = "shop", language: str = "en", group: str = ""
+) -> Entry:
     return Entry(
-        id=name, tenant=tenant, kind="ground_truth", language=language, phrasings=phrasings, answer="x",
-        state="active", created_at=datetime.now(UTC), updated_at=datetime.now(UTC),
+        id=name, tenant=tenant, kind="ground_truth", language=language, group=group, phrasings=phrasings,
+        answer="x", state="active", created_at=datetime.now(UTC), updated_at=datetime.now(UTC),
     )  # fmt: skip
 
 
@@ -94,6 +96,19 @@ async def test_an_entry_that_asks_something_else_competes_with_none(desk: Desk) 
 @pytest.mark.parametrize("shelf", [{"tenant": "bank"}, {"language": "ja"}])
 async def test_entries_of_different_shelves_never_compete(desk: Desk, shelf: dict[str, str]) -> None:
     assert await desk.collisions(entry(*FAQ["reset"], **shelf)) == ()
+
+
+async def test_entries_compete_only_where_one_asker_sees_both(desk: Desk) -> None:
+    words = "How do I claim my travel costs?"
+    await desk.add("staff", "How do I claim travel costs?", group="staff")
+    for group, competes in (("", True), ("staff", True), ("guests", False)):
+        found = await desk.collisions(entry(words, group=group))
+        assert [one.other.id for one in found] == (["staff"] if competes else []), group
+    await desk.add("everybody", words)
+    await desk.add("guests", "How do I claim my own travel costs?", group="guests")
+    whole = await shelf_collisions(desk.shelf, await desk.store.whole_shelf("shop", "en"), desk.encoder)
+    pairs = {frozenset((one.entry.id, one.other.id)) for one in whole}
+    assert pairs == {frozenset(("everybody", "guests")), frozenset(("everybody", "staff"))}
 
 
 async def test_an_entry_that_is_not_served_competes_with_none(desk: Desk) -> None:
