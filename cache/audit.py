@@ -82,8 +82,15 @@ def bound_of(audited: Audited) -> Bound:
 
 
 def exceeds(audited: Audited, target_error: float) -> bool:
-    """Whether it is shown, at all looks together, that more than the target goes out wrong."""
-    return bound_of(audited).lower > target_error
+    """Whether it is shown, at all looks together, that more than the target goes out wrong.
+
+    That is, whether the lower limit of `bound_of` is above it.
+    """
+    hit_rate = anytime_lower(audited.hits, audited.requests, ALPHA_HIT_RATE)
+    if hit_rate <= target_error or audited.wrong == 0:
+        return False
+    capital = capital_above(audited.wrong, audited.judged, target_error / hit_rate)
+    return capital >= math.log(1 / ALPHA_WRONG)
 
 
 def supported_cut(
