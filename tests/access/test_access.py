@@ -36,6 +36,24 @@ async def test_a_key_says_who_holds_it(database: Database) -> None:
     assert await keys.caller(key) == Caller("acme", "reviewer", "Sato")
 
 
+async def test_a_key_says_whose_entries_its_holder_reads(database: Database) -> None:
+    keys = Keys(
+        database, bootstrap=[BootstrapKey("sk-of-the-settings-0002", "acme", "client", "web", "board")]
+    )
+    key = await keys.create("acme", "client", "intranet", group="staff")
+    assert await keys.caller(key) == Caller("acme", "client", "intranet", "staff")
+    assert (await keys.caller("sk-of-the-settings-0002")).group == "board"
+    assert [record.group for record in await keys.list()] == ["staff"]
+    assert (await Keys(database, required=False).caller(None)).group == ""
+
+
+@pytest.mark.parametrize("group", ["Staff", "sales team", "*", "x" * 41, "staff\n"])
+async def test_a_key_for_a_group_without_a_plain_name_is_refused(database: Database, group: str) -> None:
+    with pytest.raises(InvalidRequest, match="a letter first") as refused:
+        await Keys(database).create("acme", "client", group=group)
+    assert refused.value.param == "group"
+
+
 async def test_only_a_hash_is_stored(database: Database) -> None:
     key = await Keys(database).create("acme", "client", "web")
     async with database.connect() as connection:

@@ -231,3 +231,62 @@ async def test_many_are_put_in_one_go_and_the_bad_ones_are_told(store: EntryStor
     )
     assert isinstance(edited, Put)
     assert (edited.change, edited.entry.state, edited.entry.revision) == ("edited", "paused", 2)
+
+
+async def test_a_group_sees_its_own_entries_and_everybodys(store: EntryStore) -> None:
+    for name, group in {"all": "", "staff": "staff", "board": "board"}.items():
+        await store.create("shop", content(f"{name}?", group=group), by="ann", state="active", entry_id=name)
+    for group, seen in {"": {"all"}, "staff": {"all", "staff"}, "guest": {"all"}}.items():
+        assert {entry.id for entry in await store.served("shop", "en", group=group)} == seen
+        found = {
+            name
+            for name in ("all", "staff", "board")
+            if await store.find_exact("shop", name, "en", group=group)
+        }
+        assert found == seen
+    assert {entry.id for entry in await store.whole_shelf("shop", "en")} == {"all", "staff", "board"}
+    assert await store.questions("shop", limit=9) == ("all?",)
+    assert (await store.list("shop", Filters(group="staff"))).total == 1
+    assert (await store.list("shop", Filters(group=""))).total == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "refused"),
+    [
+        ("", "", True),
+        ("staff", "staff", True),
+        ("", "staff", True),
+        ("staff", "", True),
+        ("staff", "board", False),
+    ],
+)
+async def test_two_entries_may_share_a_phrasing_if_nobody_reads_both(
+    store: EntryStore, first: str, second: str, refused: bool
+) -> None:
+    await store.create("shop", content(group=first), by="ann", state="active")
+    again = store.create("shop", content(group=second), by="ann", state="active")
+    if refused:
+        with pytest.raises(DuplicatePhrasing):
+            await again
+    else:
+        assert (await again).group == second
+
+
+@pytest.mark.parametrize("group", ["Staff", "sales team", "x" * 41, "1st", "*", "staff\n"])
+async def test_a_group_has_a_plain_name(store: EntryStore, group: str) -> None:
+    with pytest.raises(InvalidEntry, match="a letter first") as refused:
+        await store.create("shop", content(group=group), by="ann")
+    assert refused.value.field == "group"
+
+
+async def test_entries_are_found_by_the_documents_they_came_from(store: EntryStore) -> None:
+    fees = Source("手数料.md", "1")
+    entry = await store.create(
+        "shop", content(sources=(fees, Source("手数料.md", "2"), Source("a.md", ""))), by="ann"
+    )
+    for document, total in {"手数料.md": 1, "a.md": 1, "手数料": 0}.items():
+        assert (await store.list("shop", Filters(document=document))).total == total
+        assert (await store.list("bank", Filters(document=document))).total == 0
+    await store.edit("shop", entry.id, content(sources=(Source("b.md", ""),)), revision=1, by="ann")
+    assert (await store.list("shop", Filters(document="a.md"))).total == 0
+    assert (await store.list("shop", Filters(document="b.md"))).total == 1

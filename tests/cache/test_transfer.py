@@ -36,6 +36,7 @@ async def test_what_was_exported_is_imported_as_the_same_entries(
             "費用は",
             language="ja",
             kind="confirmed_answer",
+            group="staff",
             sources=(Source("料金.md", ""), Source("b", "2")),
         ),
         content("12", valid_from=date(2026, 1, 2), valid_until=date(2026, 2, 3), review_by=date(2026, 3, 4)),
@@ -57,6 +58,11 @@ BAD_ROWS: list[tuple[dict[str, object], str, str]] = [
     ({"answer": ""}, "answer", "expected a text, found nothing"),
     ({"question": " "}, "question", "expected a text, found nothing"),
     ({"language": ""}, "language", "expected an ISO 639-1 code such as en or ja, found “”"),
+    (
+        {"group": "sales team"},
+        "group",
+        "expected at most 40 of a-z, 0-9 and _, a letter first, or nothing for everybody, found “sales team”",
+    ),
     ({"kind": "rumour"}, "kind", "expected ground_truth or confirmed_answer, found “rumour”"),
     ({"state": "on"}, "state", "expected one of draft, active, paused, stale, retired, found “on”"),
     ({"valid_until": "soon"}, "valid_until", "expected a day such as 2026-04-01, found “soon”"),
@@ -177,3 +183,19 @@ def test_the_evaluation_form_is_read_as_entries(tmp_path: Path) -> None:
     path.write_text('{"entry_id": "pay", "questions": ["How?", "Pay?"], "lang": "en"}\n', "utf-8")
     (entry,) = read_faq(path)
     assert (entry.id, entry.content.phrasings, entry.content.answer) == ("pay", ("How?", "Pay?"), "pay")
+
+
+async def test_a_file_that_names_no_groups_opens_no_entry_to_others(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    await store.create("shop", content("Bonus?", group="staff"), by="ann", state="active", entry_id="bonus")
+    file = tmp_path / "entries.csv"
+    assert await imported(store, file, f"id,{HEADER}bonus,Bonus?,In March.,en\nnew,Pay?,By card.,en\n") == ()
+    bonus, pay = await store.get("shop", "bonus"), await store.get("shop", "new")
+    assert (bonus.answer, bonus.group, pay.group) == ("In March.", "staff", "")
+    assert (
+        await imported(store, file, f"group,id,{HEADER},bonus,Bonus?,In March.,en\nStaff,new,Pay?,x,en\n")
+        == ()
+    )
+    bonus, pay = await store.get("shop", "bonus"), await store.get("shop", "new")
+    assert (bonus.group, pay.group) == ("", "staff")

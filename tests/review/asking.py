@@ -72,6 +72,7 @@ def question(
     text: str = "How much is a residence card?",
     *,
     tenant: str = "acme",
+    group: str = "",
     language: str = "en",
     self_contained: bool = True,
     asker: str | None = "u-1",
@@ -79,6 +80,7 @@ def question(
     conversation = Conversation(
         turns=(Turn("user", "Hello"), Turn("assistant", "Hi!"), Turn("user", f"Hi. {text} Thanks")),
         tenant=tenant,
+        group=group,
         request_id="r-1",
         asker=asker,
     )

@@ -157,3 +157,13 @@ async def test_a_question_that_leans_on_its_conversation_must_be_said_in_full(da
 async def test_another_tenants_ticket_is_not_published(database: Database) -> None:
     with pytest.raises(NotFound):
         await published(database, await opened(database, tenant="other"))
+
+
+@pytest.mark.parametrize(
+    ("given", "group"), [({}, "staff"), ({"group": ""}, ""), ({"group": "board"}, "board")]
+)
+async def test_an_answer_to_a_group_stays_in_it_unless_the_reviewer_says_otherwise(
+    database: Database, given: dict[str, str], group: str
+) -> None:
+    _, entry = await published(database, await opened(database, group="staff"), **given)
+    assert entry.group == group

@@ -17,11 +17,14 @@ from fastapi.responses import JSONResponse
 from sqlalchemy import insert, select
 
 from cache.indexing import index_pending
+from cache.shelf import Shelf
 from cache.store import EntryStore
+from cache.trial import Trials
 from encoders.testing import HashingEncoder
 from gateway.access import BootstrapKey, Keys
 from gateway.envelope import envelope
 from gateway.errors import SekishoError
+from gateway.review.approval import Approvals
 from gateway.review.tickets import Tickets
 from gateway.routes import entries, feedback, review
 from storage.schema import feedback as feedback_table
@@ -33,6 +36,7 @@ from tests.review.asking import STEPS, question
 
 KEYS = {
     "client": BootstrapKey("sk-of-the-client-0001", "acme", "client", "web"),
+    "staff": BootstrapKey("sk-of-the-client-0002", "acme", "client", "intranet", "staff"),
     "sato": BootstrapKey("sk-of-the-reviewer-0001", "acme", "reviewer", "Sato"),
     "suzuki": BootstrapKey("sk-of-the-reviewer-0002", "acme", "reviewer", "Suzuki"),
     "stranger": BootstrapKey("sk-of-a-stranger-0001", "other", "admin", "Stranger"),
@@ -63,6 +67,7 @@ class Services:
     stores: Stores
     tickets: Tickets
     keys: Keys
+    approvals: Approvals
 
 
 @dataclass
@@ -87,13 +92,20 @@ class Gateway:
         )
 
 
+def approvals_over(stores: Stores) -> Approvals:
+    shelf = Shelf(stores.entries, stores.index, stores.encoder)
+    trials = Trials(shelf, stores.entries, stores.index, stores.encoder)
+    return Approvals(stores.database, trials, stores.encoder)
+
+
 @pytest.fixture
 async def gateway(database: Database) -> AsyncIterator[Gateway]:
     encoder = HashingEncoder()
     stores = Stores(database, EntryStore(database), MemoryIndex(encoder.identity), encoder)
     tickets = Tickets(database)
     app = FastAPI()
-    app.state.services = Services(stores, tickets, Keys(database, bootstrap=list(KEYS.values())))
+    keys = Keys(database, bootstrap=list(KEYS.values()))
+    app.state.services = Services(stores, tickets, keys, approvals_over(stores))
     for module in (review, entries, feedback):
         app.include_router(module.router)
 
@@ -119,6 +131,28 @@ async def test_the_asker_polls_his_ticket_and_sees_no_more_than_his(gateway: Gat
     polled = await gateway.ask("client", "GET", f"/v1/tickets/{ticket.lower()}")
     assert (polled["state"], polled["answer"]) == ("answered", "300 yen.")
     assert polled["answered_at"].endswith("+00:00")
+
+
+async def test_the_ticket_of_a_group_is_polled_by_that_group_only(gateway: Gateway) -> None:
+    ticket = await gateway.ticket(group="staff")
+    await gateway.ask("client", "GET", f"/v1/tickets/{ticket}")
+    assert gateway.status == 404
+    for who in ("staff", "sato"):
+        assert (await gateway.ask(who, "GET", f"/v1/tickets/{ticket}"))["id"] == ticket
+    public = await gateway.ticket()
+    assert (await gateway.ask("staff", "GET", f"/v1/tickets/{public}"))["id"] == public
+
+
+async def test_reviewers_see_the_entries_of_all_groups_and_move_them(gateway: Gateway) -> None:
+    made = await gateway.ask("sato", "POST", "/v1/entries", {**ENTRY, "group": "staff"})
+    assert made["entry"]["group"] == "staff"
+    for params, total in (({}, 1), ({"group": "staff"}, 1), ({"group": ""}, 0)):
+        assert (await gateway.ask("sato", "GET", "/v1/entries", params=params))["total"] == total
+    path = f"/v1/entries/{made['entry']['id']}"
+    moved = await gateway.ask("sato", "PATCH", path, {"revision": 1, "group": ""})
+    assert (moved["entry"]["group"], moved["entry"]["answer"]) == ("", ENTRY["answer"])
+    await gateway.ask("sato", "PATCH", path, {"revision": 2, "group": "Sales Team"})
+    assert gateway.status == 400
 
 
 async def test_a_reviewer_sees_everything(gateway: Gateway) -> None:
