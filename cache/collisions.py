@@ -24,7 +24,16 @@ from cache.shelf import Shelf
 from cache.trial import Trial
 from encoders import Encoded, Encoder
 
-__all__ = ["Collision", "Findable", "Would", "collisions", "competing", "findable", "shelf_collisions"]
+__all__ = [
+    "Collision",
+    "Findable",
+    "Would",
+    "collisions",
+    "competing",
+    "findable",
+    "shelf_collisions",
+    "worst_first",
+]
 
 Would = Literal["answer", "be_held_back", "be_near"]
 Strings = NDArray[np.str_]
@@ -205,12 +214,13 @@ def _seen_together(some: Strings, others: Strings) -> NDArray[np.bool_]:
 def _each_once(found: Iterable[Collision]) -> tuple[Collision, ...]:
     """The worst of each two entries, the worst first."""
     worst: dict[frozenset[str], Collision] = {}
-    for one in sorted(found, key=_worst_first):
+    for one in sorted(found, key=worst_first):
         worst.setdefault(frozenset((one.entry.id, one.other.id)), one)
     return tuple(worst.values())
 
 
-def _worst_first(one: Collision) -> tuple[int, float, str, str]:
+def worst_first(one: Collision) -> tuple[int, float, str, str]:
+    """What to sort by: what would answer wrongly, then what a guard holds back, then what is near."""
     return _WORST_FIRST[one.would], -one.score, one.entry.id, one.other.id
 
 

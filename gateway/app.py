@@ -14,7 +14,18 @@ from gateway.assembly import Services
 from gateway.envelope import envelope
 from gateway.errors import InvalidRequest, SekishoError, StoreUnavailable
 from gateway.middleware import BodyLimit, RequestId
-from gateway.routes import answers, audits, checks, entries, feedback, health, openai, review, welcome
+from gateway.routes import (
+    answers,
+    audits,
+    checks,
+    entries,
+    feedback,
+    health,
+    openai,
+    review,
+    suggestions,
+    welcome,
+)
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
@@ -25,7 +36,9 @@ def create_app(services: Services) -> FastAPI:
     """The HTTP side of the gateway; the caller opens and closes the services."""
     app = FastAPI(title="Sekisho", version=services.version, docs_url="/docs", redoc_url=None)
     app.state.services = services
-    for module in (openai, answers, checks, review, audits, entries, feedback, health, welcome):
+    for module in (
+        openai, answers, checks, review, audits, entries, suggestions, feedback, health, welcome,
+    ):  # fmt: skip
         app.include_router(module.router)
     app.add_middleware(BodyLimit, max_bytes=services.settings.server.max_body_bytes)
     app.add_middleware(RequestId)

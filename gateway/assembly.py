@@ -12,12 +12,13 @@ from typing import Any
 import structlog
 from prometheus_client import CollectorRegistry
 
+from cache.trial import Trials
 from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.gate import ScopeSource
 from classifiers.gate.examples import ExampleGate
 from classifiers.gate.passages import PassageScope
 from classifiers.retrieval.evidence import EvidenceJudge
-from encoders import Encoded, Encoder, EncoderError, encode_one
+from encoders import Encoded, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
 from gateway.outcomes import OutcomeLog
 from gateway.pipeline import Pipeline
@@ -28,6 +29,7 @@ from gateway.rag.passages import PassageSearch
 from gateway.rag.upstream import UpstreamRag
 from gateway.rag.writer import ExtractiveWriter, LlmWriter
 from gateway.replies import Replies
+from gateway.review.approval import Approvals
 from gateway.review.audits import Audits
 from gateway.review.lookups import LookupLog, Rates
 from gateway.review.tickets import Tickets
@@ -58,6 +60,7 @@ class Services:
     judge: Judge
     tickets: Tickets
     audits: Audits
+    approvals: Approvals
     keys: Keys
     telemetry: Telemetry
     pipeline: Pipeline
@@ -103,10 +106,11 @@ async def assemble(
                 model=stores.encoder.identity.digest,
                 on_breach=settings.cache.on_breach,
             ),
+            approvals=_approvals(settings.cache, stores),
             keys=_keys(settings.auth, stores.database),
             telemetry=telemetry,
             pipeline=Pipeline(
-                understanding=_understanding(settings.understanding, stores.encoder),
+                understanding=_understanding(settings.understanding),
                 encoder=stores.encoder if _looks_at_vectors(settings) else NoEncoder(),
                 gate=gate,
                 cache=stores.shelf if settings.cache.enabled else NoCache(),
@@ -133,6 +137,11 @@ def _lookups(settings: CacheSettings, stores: Stores, metrics: Metrics) -> Looku
         rates=rates,
         on_lost=metrics.lost_lookups.inc,
     )
+
+
+def _approvals(settings: CacheSettings, stores: Stores) -> Approvals:
+    trials = Trials(stores.shelf, stores.entries, stores.entry_index, stores.encoder)
+    return Approvals(stores.database, trials, stores.encoder, on_collision=settings.on_collision)
 
 
 def _looks_at_vectors(settings: Settings) -> bool:
@@ -180,10 +189,9 @@ def _rag(settings: Settings, stores: Stores) -> UpstreamRag | KnowledgeRag:
     return KnowledgeRag(search, EvidenceJudge(), writer)
 
 
-def _understanding(settings: UnderstandingSettings, encoder: Encoder) -> Understanding:
+def _understanding(settings: UnderstandingSettings) -> Understanding:
     return Understanding(
         ChatModel.of(settings.llm) if settings.llm else None,
-        encoder,
         max_questions=settings.max_questions,
         default_language=settings.default_language,
         **({"rewrite_timeout_s": settings.llm.timeout_s} if settings.llm else {}),

@@ -13,6 +13,7 @@ import structlog
 from anyio import to_thread
 from qdrant_client import AsyncQdrantClient
 
+from cache.collisions import Collision, shelf_collisions, worst_first
 from cache.indexing import disagreement, index_pending, reindex
 from cache.shelf import Shelf
 from cache.store import EntryStore
@@ -56,6 +57,15 @@ class Stores:
             log = structlog.get_logger("sekisho.index")
             log.warning("index made anew", missing=len(differs.missing), unknown=len(differs.unknown))
             await reindex(self.entries, self.entry_index, self.encoder)
+
+    async def collisions(self, tenant: str, *, language: str | None = None) -> tuple[Collision, ...]:
+        """The pairs of a tenant's served entries that compete, the worst first."""
+        found: list[Collision] = []
+        for owner, written in await self.entries.shelves():
+            if owner == tenant and language in (None, written):
+                entries = await self.entries.whole_shelf(tenant, written)
+                found += await shelf_collisions(self.shelf, entries, self.encoder)
+        return tuple(sorted(found, key=worst_first))
 
     async def reindex(self, *, progress: Progress | None = None) -> None:
         """Make both indexes anew from SQL."""

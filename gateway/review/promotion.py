@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from uuid import UUID, uuid5
 
@@ -10,6 +11,7 @@ from cache.entries import Entry, EntryKind, Source
 from cache.errors import CacheError
 from cache.store import EntryStore, Incoming
 from gateway.errors import Conflict, InvalidRequest
+from gateway.review.approval import would_be
 from gateway.review.tickets import Ticket, Tickets
 
 __all__ = ["Publication", "answer_and_publish", "entry_id_of"]
@@ -38,11 +40,15 @@ async def answer_and_publish(
     by: str,
     answer: str,
     publication: Publication,
+    check: Callable[[Entry], Awaitable[None]] | None = None,
 ) -> tuple[Ticket, Entry]:
     """Publish the answer as an active entry, then answer the ticket with it.
 
     The claim keeps other reviewers off; the entry's id follows from the ticket's. So a process that
     dies in between has lost nothing, and doing it again makes no second entry.
+
+    Args:
+        check: is shown the entry before it is kept, and raises what keeps it from being published.
 
     Raises:
         Conflict: if another holds the ticket, or it was answered otherwise.
@@ -54,7 +60,10 @@ async def answer_and_publish(
         return await _repeated(entries, ticket, answer, by=by)
     await _refuse_if_leaning(tickets, ticket, publication)
     ticket = await tickets.claim(ticket.id, tenant=tenant, by=by)
-    entry = await _published(entries, ticket, _content(ticket, answer, publication, by=by), by=by)
+    content = _content(ticket, answer, publication, by=by)
+    if check is not None:
+        await check(would_be(content, tenant=tenant, entry_id=entry_id_of(ticket)))
+    entry = await _published(entries, ticket, content, by=by)
     answered = await tickets.answer(ticket.id, tenant=tenant, by=by, answer=answer, entry_id=entry.id)
     return answered, entry
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from cache.collisions import Would
 from cache.content import GROUP, Content, content_of
 from cache.entries import Entry, EntryKind, EntryState, Source
 from cache.queries import Filters
 from gateway.access import ReviewerDep
+from gateway.assembly import Services
 from gateway.language import Language, language_of
+from gateway.review.approval import Approval, collision_body, review_body, would_be
 from gateway.review.steps import rendered, storable
 from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep
@@ -27,6 +31,7 @@ Phrasing = Annotated[str, Field(min_length=1, max_length=2_000)]
 Words = Annotated[str, AfterValidator(storable), Field(max_length=200)]  # asked for, in a path or a query
 Group = Annotated[str, Field(pattern=f"^{GROUP.pattern}$")]
 Answer = Annotated[str, Field(min_length=1, max_length=50_000)]
+NOT_CONTENT = {"revision", "accept_collisions"}
 
 
 class SourceBody(BaseModel):
@@ -49,6 +54,7 @@ class EntryBody(BaseModel):
     group: Group = ""  # who may read it; "" is everybody of the tenant
     language: Language | None = None  # by default that of the question
     state: Literal["draft", "active"] = "draft"
+    accept_collisions: bool = False  # make it active although it would compete with another entry
     owner: Annotated[str, Field(max_length=200)] = ""
     sources: Annotated[list[SourceBody], Field(max_length=100)] = []
     valid_from: date | None = None
@@ -62,6 +68,7 @@ class EditBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     revision: Annotated[int, Field(ge=1)]
+    accept_collisions: bool = False
     phrasings: Annotated[list[Phrasing], Field(min_length=1, max_length=200)] = []
     answer: Answer = ""
     kind: EntryKind = "ground_truth"
@@ -75,7 +82,7 @@ class EditBody(BaseModel):
 
     @model_validator(mode="after")
     def _something_changes(self) -> EditBody:
-        if self.model_fields_set <= {"revision"}:
+        if self.model_fields_set <= NOT_CONTENT:
             raise ValueError("give at least one field to change besides revision")
         return self
 
@@ -87,6 +94,18 @@ class StateBody(BaseModel):
 
     state: EntryState
     revision: Annotated[int | None, Field(ge=1)] = None
+    accept_collisions: bool = False
+
+
+class PreviewBody(BaseModel):
+    """An entry that is being written; `id` if it is to stand in the place of one that is there."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    phrasings: Annotated[list[Phrasing], Field(min_length=1, max_length=200)]
+    language: Language | None = None
+    group: Group = ""
+    id: Words = ""
 
 
 @router.get("")
@@ -116,7 +135,7 @@ async def entries(
 @router.post("", status_code=201)
 async def create(body: EntryBody, caller: ReviewerDep, services: ServicesDep) -> dict[str, Any]:
     """A new entry, a draft unless it is to be active at once."""
-    written = body.model_dump(exclude={"state", "sources"})
+    written = body.model_dump(exclude={"state", "sources", "accept_collisions"})
     content = Content(
         **written
         | {
@@ -126,11 +145,44 @@ async def create(body: EntryBody, caller: ReviewerDep, services: ServicesDep) ->
             "owner": body.owner or caller.label,
         }
     )
+    approval = services.approvals.begin(accept_collisions=body.accept_collisions)
     with refusals_named():
+        await approval.check(would_be(content, tenant=caller.tenant, state=body.state))
         entry = await services.stores.entries.create(
             caller.tenant, content, by=caller.label, state=body.state
         )
-    return {"entry": rendered(entry), "indexed": await index_now(services)}
+    return await _told(services, entry, approval, by=caller.label)
+
+
+@router.post("/preview")
+async def preview(body: PreviewBody, caller: ReviewerDep, services: ServicesDep) -> dict[str, Any]:
+    """What an entry would compete with, whether its phrasings find it, what else people called it."""
+    content = Content(
+        kind="ground_truth",
+        group=body.group,
+        language=body.language or language_of(body.phrasings[0]),
+        phrasings=tuple(body.phrasings),
+        answer="…",  # no answer is looked at
+    )
+    with refusals_named():
+        entry = would_be(content, tenant=caller.tenant, entry_id=body.id)
+    return review_body(await services.approvals.review(entry))
+
+
+@router.get("/collisions")
+async def all_collisions(
+    caller: ReviewerDep,
+    services: ServicesDep,
+    language: Language | None = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> dict[str, Any]:
+    """The pairs of entries that compete, the worst first, and how many there are of each kind."""
+    found = await services.stores.collisions(caller.tenant, language=language)
+    counts = Counter(one.would for one in found)
+    return {
+        "collisions": [collision_body(one) for one in found[:limit]],
+        "counts": {would: counts[would] for would in get_args(Would)},
+    }
 
 
 @router.get("/{entry_id}")
@@ -148,15 +200,26 @@ async def history(entry_id: Words, caller: ReviewerDep, services: ServicesDep) -
     return {"history": [rendered(change) for change in changes]}
 
 
+@router.get("/{entry_id}/collisions")
+async def collisions(entry_id: Words, caller: ReviewerDep, services: ServicesDep) -> dict[str, Any]:
+    """A kept entry, looked at as `preview` does, whatever its state."""
+    with refusals_named():
+        kept = await services.stores.entries.get(caller.tenant, entry_id)
+    return review_body(await services.approvals.review(kept))
+
+
 @router.patch("/{entry_id}")
 async def edit(entry_id: Words, body: EditBody, caller: ReviewerDep, services: ServicesDep) -> dict[str, Any]:
     """Change what an entry says; 409 if somebody else did so since it was read."""
+    approval = services.approvals.begin(accept_collisions=body.accept_collisions)
     with refusals_named():
         before = await services.stores.entries.get(caller.tenant, entry_id)
+        content = _edited(before, body)
+        await approval.check(would_be(content, tenant=before.tenant, entry_id=before.id, state=before.state))
         after = await services.stores.entries.edit(
-            caller.tenant, entry_id, _edited(before, body), revision=body.revision, by=caller.label
+            caller.tenant, entry_id, content, revision=body.revision, by=caller.label
         )
-    return {"entry": rendered(after), "indexed": await index_now(services)}
+    return await _told(services, after, approval, by=caller.label)
 
 
 @router.post("/{entry_id}/state")
@@ -164,12 +227,20 @@ async def change_state(
     entry_id: Words, body: StateBody, caller: ReviewerDep, services: ServicesDep
 ) -> dict[str, Any]:
     """Activate, pause, outdate, retire or reopen an entry."""
+    approval = services.approvals.begin(accept_collisions=body.accept_collisions)
     with refusals_named():
-        revision = body.revision or (await services.stores.entries.get(caller.tenant, entry_id)).revision
+        before = await services.stores.entries.get(caller.tenant, entry_id)
+        await approval.check(replace(before, state=body.state))
         after = await services.stores.entries.change_state(
-            caller.tenant, entry_id, body.state, revision=revision, by=caller.label
+            caller.tenant, entry_id, body.state, revision=body.revision or before.revision, by=caller.label
         )
-    return {"entry": rendered(after), "indexed": await index_now(services)}
+    return await _told(services, after, approval, by=caller.label)
+
+
+async def _told(services: Services, entry: Entry, approval: Approval, *, by: str) -> dict[str, Any]:
+    """An entry that was kept, and what its reviewer should know."""
+    indexed, seen = await index_now(services), await approval.tell(entry, by=by)
+    return {"entry": rendered(entry), "indexed": indexed, "review": seen}
 
 
 def sources_of(bodies: Sequence[SourceBody]) -> tuple[Source, ...]:
@@ -179,7 +250,7 @@ def sources_of(bodies: Sequence[SourceBody]) -> tuple[Source, ...]:
 
 def _edited(before: Entry, body: EditBody) -> Content:
     """What people wrote, with the given fields changed; a null date is taken away."""
-    changed: dict[str, Any] = {name: getattr(body, name) for name in body.model_fields_set - {"revision"}}
+    changed: dict[str, Any] = {name: getattr(body, name) for name in body.model_fields_set - NOT_CONTENT}
     if "phrasings" in changed:
         changed["phrasings"] = tuple(body.phrasings)
     if "sources" in changed:

@@ -14,6 +14,8 @@ from cache.errors import (
     EntryNotFound,
     ForbiddenChange,
     InvalidEntry,
+    SuggestionDecided,
+    SuggestionNotFound,
 )
 from encoders import EncoderError
 from gateway.assembly import Services
@@ -35,9 +37,9 @@ def refusals_named() -> Iterator[None]:
 
 def _named(error: CacheError) -> SekishoError:
     match error:
-        case EntryNotFound():
+        case EntryNotFound() | SuggestionNotFound():
             return NotFound(str(error))
-        case EntryConflict() | ForbiddenChange():
+        case EntryConflict() | ForbiddenChange() | SuggestionDecided():
             return Conflict(str(error))
         case DuplicatePhrasing():
             return Conflict(str(error), param=error.field)

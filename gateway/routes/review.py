@@ -30,6 +30,7 @@ class AnswerBody(BaseModel):
 
     answer: Annotated[str, Field(min_length=1, max_length=50_000)]
     publish: bool = False
+    accept_collisions: bool = False  # publish it although it would compete with another entry
     kind: EntryKind = "ground_truth"
     question: Phrasing | None = None  # how the entry asks; by default as the ticket does
     phrasings: Annotated[list[Phrasing], Field(max_length=200)] = []
@@ -108,6 +109,7 @@ async def answer(
                 ticket_id, tenant=caller.tenant, by=caller.label, answer=body.answer
             )
         )
+    approval = services.approvals.begin(accept_collisions=body.accept_collisions)
     with refusals_named():
         answered, entry = await answer_and_publish(
             services.tickets,
@@ -117,8 +119,10 @@ async def answer(
             by=caller.label,
             answer=body.answer,
             publication=_publication(body),
+            check=approval.check,
         )
-    return {**_whole(answered), "entry": rendered(entry), "indexed": await index_now(services)}
+    indexed, seen = await index_now(services), await approval.tell(entry, by=caller.label)
+    return {**_whole(answered), "entry": rendered(entry), "indexed": indexed, "review": seen}
 
 
 def _publication(body: AnswerBody) -> Publication:
