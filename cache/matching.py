@@ -130,12 +130,7 @@ def objection(
     question: str, phrasing: str, phrasings: Sequence[str], language: str, guards: Sequence[Guard]
 ) -> str | None:
     """What the first objecting guard saw; a guard that could not look objects too."""
-    compared = Compared(
-        question=pieces(question).normalised,
-        phrasing=pieces(phrasing).normalised,
-        phrasings=tuple(pieces(one).normalised for one in phrasings),
-        language=language,
-    )
+    compared = Compared(question=question, phrasing=phrasing, phrasings=tuple(phrasings), language=language)
     for guard in guards:
         try:
             seen = guard.veto(compared)

@@ -5,17 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from cache.guards.texts import Text, read_text
+
 __all__ = ["Compared", "Guard", "default_guards"]
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A question beside an entry's phrasings; all texts as `cache.text.normalise` left them."""
+    """A question beside an entry's phrasings; all texts as they were written."""
 
     question: str
     phrasing: str  # the phrasing nearest to the question
     phrasings: tuple[str, ...]  # all of the entry's, the nearest included
     language: str  # ISO 639-1
+
+    @property
+    def asked(self) -> Text:
+        """The question as guards read it."""
+        return read_text(self.question, self.language)
+
+    @property
+    def nearest(self) -> Text:
+        """The nearest phrasing as guards read it."""
+        return read_text(self.phrasing, self.language)
+
+    @property
+    def stored(self) -> tuple[Text, ...]:
+        """All phrasings as guards read them; ask for them only when the nearest one differs."""
+        return tuple(read_text(text, self.language) for text in self.phrasings)
 
 
 class Guard(Protocol):
@@ -39,8 +56,20 @@ class Guard(Protocol):
 
 def default_guards() -> tuple[Guard, ...]:
     """The guards that ship, loaded from their tables; the cheapest first."""
+    from cache.guards.classes import ClassesGuard
+    from cache.guards.identifiers import IdentifierGuard
     from cache.guards.numbers import NumberGuard
-    from cache.guards.opposites import OppositesGuard
     from cache.guards.polarity import PolarityGuard
 
-    return (NumberGuard.load(), PolarityGuard.load(), OppositesGuard.load())
+    return (
+        NumberGuard.load(),
+        IdentifierGuard.load(),
+        PolarityGuard.load(),
+        ClassesGuard.load("opposites", turned_by_negation=True),
+        ClassesGuard.load("comparison", least_overlap=0.3),
+        ClassesGuard.load("quantifiers", least_overlap=0.4),
+        ClassesGuard.load("persons"),
+        ClassesGuard.load("dates"),
+        ClassesGuard.load("units"),
+        ClassesGuard.load("verbs", least_overlap=0.5, turned_by_negation=True),
+    )

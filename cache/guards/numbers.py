@@ -1,171 +1,204 @@
-"""Numbers with their units, dates, and identifiers: what a question must share with an entry."""
+"""Numbers with their units: what a question must share with an entry."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Self
 
 from cache.guards import Compared
-from cache.guards.tables import read_table, word_pattern
+from cache.guards.identifiers import without_identifiers
+from cache.guards.tables import Found, Terms, read_table
+from cache.guards.texts import Text, overlap
 
 __all__ = ["NumberGuard", "Quantity"]
 
+_REMEMBERED = 16_384  # texts
 _OPEN_FROM = 3  # an entry that names three different values is about any value
-_IDENTIFIER = re.compile(
-    r"(?<![\w.])(?=[a-z._-]*\d)(?=\d*[a-z])[a-z\d]+(?:[._-][a-z\d]+)*(?![\w.])", re.ASCII
-)
-_DIGITS_WITH_UNIT = re.compile(r"\d+(?:\.\d+)?(?:st|nd|rd|th|[a-z]{1,2})", re.ASCII)
+_ABOUT_THE_SAME = 0.2  # share of other content in common from which numbers are compared at all
+_SAME_BUT_FOR_IT = 0.75  # from which one side's silence tells them apart
+_HUNDRED = 100
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.ASCII)
+_A_UNIT_OF = re.compile(r"\ban? (?=[a-z])")
+_NUMBER = r"(?<![\d.])-?\d+(?:[./:^]\d+)*|\d+(?:[./:^]\d+)*"
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number and its unit; no unit agrees with every unit."""
+    """A number as it may be read: 1日 is a day, 1440 minutes, or the first of a month."""
 
-    value: str
-    unit: str = ""
+    written: str
+    readings: frozenset[tuple[str, str]]  # value and unit; no unit agrees with every unit
+    weak: bool = False  # a number that one may leave out
 
     def agrees_with(self, other: Quantity) -> bool:
         """Whether both may mean the same."""
-        return self.value == other.value and (not self.unit or not other.unit or self.unit == other.unit)
+        return any(
+            value == theirs and (not unit or not their_unit or unit == their_unit)
+            for value, unit in self.readings
+            for theirs, their_unit in other.readings
+        )
 
     def __str__(self) -> str:
-        return f"{self.value} {self.unit}".strip()
+        return self.written
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """What a text states."""
-
-    quantities: frozenset[Quantity]
-    days: frozenset[str]
-    identifiers: frozenset[str]  # KB5021, A-17-3
-    products: frozenset[str]  # mp3, 2fa: a single digit among letters, which may also be spelt out
+Quantities = frozenset[Quantity]
 
 
 @dataclass(frozen=True, slots=True)
 class NumberGuard:
-    """Vetoes an entry whose numbers, units, dates or identifiers are not those of the question."""
+    """Vetoes an entry whose numbers or units are not those of the question.
 
-    read: Callable[[str], _Reading]
+    A number that only one side states counts where the two are the same but for it.
+    """
+
+    read: Callable[[Text], Quantities]
     name: str = "numbers"
 
     @classmethod
     def load(cls) -> Self:
-        """The guard with the shipped units, numerals and names of days."""
-        return cls(_Reader.from_table(read_table("numbers.yaml")))
+        """The guard with the shipped units and numerals."""
+        read = lru_cache(_REMEMBERED)(_Reader.from_table(read_table("numbers.yaml")))
+        return cls(lambda text: read(without_identifiers(text)))
 
     def veto(self, compared: Compared, /) -> str | None:
-        """The first kind of statement in which question and entry differ."""
-        asked, nearest = self.read(compared.question), self.read(compared.phrasing)
-        if asked == nearest:
+        """The numbers of both, if they differ."""
+        asked, nearest = compared.asked, compared.nearest
+        here, there = self.read(asked), self.read(nearest)
+        if here == there or not _differ(here, there, _alike(asked, nearest)):
             return None
-        stored = tuple(self.read(text) for text in compared.phrasings)
-        return (
-            _differing_quantities(asked, nearest, stored)
-            or _differing_names("identifiers", asked.identifiers, [one.identifiers for one in stored])
-            or _differing_names("product names", asked.products, [one.products for one in stored])
-            or _differing_names("dates", asked.days, [one.days for one in stored])
-        )
+        stored = [self.read(text) for text in compared.stored]
+        if len({one for one in stored if one}) >= _OPEN_FROM:
+            return None
+        if any(not _missing(here, one) and not _missing(one, here) for one in stored):
+            return None
+        return f"the question has {_listed(here)}, the entry {_listed(there)}"
 
 
-def _differing_quantities(asked: _Reading, nearest: _Reading, stored: tuple[_Reading, ...]) -> str | None:
-    if len({one.quantities for one in stored if one.quantities}) >= _OPEN_FROM:
-        return None
-    if any(_same_quantities(asked.quantities, one.quantities) for one in stored):
-        return None
-    here, there = _listed(asked.quantities), _listed(nearest.quantities)
-    return f"numbers differ: the question has {here}, the entry {there}"
+def _differ(here: Quantities, there: Quantities, alike: float) -> bool:
+    mine, theirs = _missing(here, there), _missing(there, here)
+    if mine and theirs:
+        return alike >= _ABOUT_THE_SAME
+    return bool(mine or theirs) and alike >= _SAME_BUT_FOR_IT
 
 
-def _same_quantities(some: frozenset[Quantity], others: frozenset[Quantity]) -> bool:
-    return all(any(one.agrees_with(other) for other in others) for one in some) and all(
-        any(other.agrees_with(one) for one in some) for other in others
-    )
+def _missing(some: Quantities, others: Quantities) -> bool:
+    """Whether one of the numbers that can't be left out has no counterpart."""
+    return any(not one.weak and not any(one.agrees_with(other) for other in others) for one in some)
 
 
-def _differing_names(kind: str, asked: frozenset[str], stored: list[frozenset[str]]) -> str | None:
-    """A name that no phrasing has, or one that every phrasing has and the question has not."""
-    if len({one for one in stored if one}) >= _OPEN_FROM:
-        return None
-    known = frozenset[str]().union(*stored)
-    unknown = asked - known
-    if unknown and (known or kind != "product names"):
-        return f"{kind} differ: the question has {_listed(unknown)}, the entry {_listed(known)}"
-    needed = frozenset.intersection(*stored) - asked if stored else frozenset[str]()
-    if needed and (asked or kind != "product names"):
-        return f"{kind} differ: the entry is about {_listed(needed)}, the question has {_listed(asked)}"
-    return None
+def _alike(asked: Text, nearest: Text) -> float:
+    numbers = {word.base for text in (asked, nearest) for word in text.words if word.kind == "number"}
+    return overlap(asked, nearest, frozenset(numbers | _numerals()))
 
 
-def _listed(values: frozenset[Any]) -> str:
+@lru_cache(1)
+def _numerals() -> frozenset[str]:
+    table = read_table("numbers.yaml")
+    units = {spelling for spellings in table["units"].values() for spelling in spellings}
+    return frozenset({*map(str, table["words"]), *units, *(unit.rstrip("s") for unit in units)})
+
+
+def _listed(values: Quantities) -> str:
     return ", ".join(sorted(map(str, values))) or "none"
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Finds numbers, days and identifiers in a normalised text."""
+    """Finds numbers in a normalised text."""
 
-    words: Mapping[str, int]
-    word: re.Pattern[str]
+    words: Mapping[str, str]
+    word: Terms
     kanji: re.Pattern[str]
     digits: Mapping[str, int]
     tens: Mapping[str, int]
+    era: re.Pattern[str]
+    eras: Mapping[str, int]
     quantity: re.Pattern[str]
-    units: Mapping[str, str]
-    day: re.Pattern[str]
-    days: Mapping[str, str]
+    units: Mapping[str, tuple[str, ...]]
+    conversions: Mapping[str, tuple[int, str]]
+    weak: frozenset[str]
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Self:
-        units = {spelling: unit for unit, spellings in table["units"].items() for spelling in spellings}
-        days = {spelling: day for day, spellings in table["days"].items() for spelling in spellings}
+        units: dict[str, tuple[str, ...]] = {}
+        for unit, spellings in table["units"].items():
+            for spelling in spellings:
+                units[spelling] = (*units.get(spelling, ()), unit)
         before = "|".join(re.escape(unit) for unit in units if unit in "$€£¥")
         after = "|".join(_unit_pattern(unit) for unit in sorted(units, key=len, reverse=True))
         numerals = "".join([*table["kanji"], *table["kanji_tens"]])
+        words = {str(word): str(value) for word, value in table["words"].items()}
+        words |= dict.fromkeys(table["passed"], " ")  # longer words that only contain a numeral
         return cls(
-            words=table["words"],
-            word=word_pattern(table["words"], inflected=False),
+            words=words,
+            word=Terms.of({word: [word] for word in words}, inflected=False),
             kanji=re.compile(
-                f"(?<![{numerals}\\u4e00-\\u9fff])[{numerals}]+(?=[{table['counters']}ヶカケか箇%])"
+                rf"(?<![{numerals}])[\d{numerals}]*[{numerals}][\d{numerals}]*"
+                rf"(?=[{table['counters']}ヶケカか箇%]|$|[^\u4e00-\u9fff])"
             ),
             digits=table["kanji"],
             tens=table["kanji_tens"],
-            quantity=re.compile(
-                rf"(?P<before>{before})?\s?(?P<value>-?\d+(?:[./:^]\d+)*)\s?(?P<after>{after})?"
-            ),
+            era=re.compile(rf"({'|'.join(table['eras'])})(元|\d+)(?=年)"),
+            eras=table["eras"],
+            quantity=re.compile(rf"(?P<before>{before})?\s?(?P<value>{_NUMBER})[\s-]?(?P<after>{after})?"),
             units=units,
-            day=word_pattern(days, inflected=False),
-            days=days,
+            conversions={unit: (factor, smaller) for unit, (factor, smaller) in table["conversions"].items()},
+            weak=frozenset(table["weak"]),
         )
 
-    def __call__(self, text: str) -> _Reading:
-        days = frozenset(self.days[found] for found in self.day.findall(text))
-        text = self.day.sub(" ", text)
-        names = {found for found in _IDENTIFIER.findall(text) if not _DIGITS_WITH_UNIT.fullmatch(found)}
-        identifiers = frozenset(name for name in names if sum(map(str.isdigit, name)) > 1)
-        text = self.kanji.sub(self._kanji_value, _IDENTIFIER.sub(_digits_only, text))
-        text = self.word.sub(lambda found: str(self.words[found.group()]), text)
-        quantities = frozenset(map(self._quantity, self.quantity.finditer(text)))
-        return _Reading(quantities, days, identifiers, frozenset(names - identifiers))
+    def __call__(self, plain: str) -> Quantities:
+        text = self._with_digits(_ORDINAL.sub("", plain))
+        if not any(map(str.isdigit, text)):
+            return frozenset()
+        return frozenset(map(self._quantity, self.quantity.finditer(text)))
+
+    def _with_digits(self, text: str) -> str:
+        """The text with its numerals in digits: 二十三 as 23, "five" as 5, 令和7年 as 2025年."""
+        text = _A_UNIT_OF.sub(self._one, text)
+        pieces, at = [], 0
+        for start, end, value in _joined(text, self.word.find(text), self.words):
+            pieces += [text[at:start], value]
+            at = end
+        text = "".join([*pieces, text[at:]])
+        if text.isascii():
+            return text
+        text = self.kanji.sub(self._kanji_value, text)
+        return self.era.sub(lambda found: str(self.eras[found[1]] + _era_year(found[2])), text)
+
+    def _one(self, found: re.Match[str]) -> str:
+        unit = re.match(r"[a-z]+", found.string[found.end() :])
+        converted = unit and self.conversions.keys() & {*self.units.get(unit.group(), ())}
+        return "1 " if converted else found.group()
 
     def _quantity(self, found: re.Match[str]) -> Quantity:
-        spelling = found["before"] or found["after"] or ""
         value = found["value"]
-        return Quantity(value.lstrip("0") or "0" if value.isdigit() else value, self.units.get(spelling, ""))
+        spelling = found["before"] or found["after"] or ""
+        units = self.units.get(spelling, ("",))
+        written = f"{value} {units[0]}".strip()
+        if not re.fullmatch(r"\d+(?:\.\d+)?", value):
+            return Quantity(written, frozenset((value, unit) for unit in units))
+        readings = set()
+        for unit in units:
+            factor, smaller = self.conversions.get(unit, (1, unit))
+            readings.add((str(Fraction(value) * factor), smaller))
+        return Quantity(written, frozenset(readings), str(Fraction(value)) in self.weak)
 
     def _kanji_value(self, found: re.Match[str]) -> str:
-        """A kanji numeral in digits: 二十三 is 23, 二〇二六 is 2026."""
+        """A kanji numeral in digits: 二十三 is 23, 二〇二六 is 2026, 3万 is 30000."""
         numeral = found.group()
+        digits = {str(digit): digit for digit in range(10)} | dict(self.digits)
         if not any(character in self.tens for character in numeral):
-            return "".join(str(self.digits[character]) for character in numeral)
+            return "".join(str(digits[character]) for character in numeral)
         total = group = digit = 0
         for character in numeral:
             ten = self.tens.get(character, 0)
             if not ten:
-                digit = self.digits[character]
+                digit = digit * 10 + digits[character]
             elif ten < 10_000:
                 group, digit = group + max(digit, 1) * ten, 0
             else:
@@ -174,10 +207,41 @@ class _Reader:
 
 
 def _unit_pattern(unit: str) -> str:
-    return rf"{re.escape(unit)}(?![a-z])" if unit.isascii() and unit.isalpha() else re.escape(unit)
+    return rf"{re.escape(unit)}(?![a-z])" if unit.isascii() and unit[-1].isalpha() else re.escape(unit)
 
 
-def _digits_only(found: re.Match[str]) -> str:
-    """An identifier is compared as a whole; "5km" and "2nd" are numbers with a unit."""
-    text = found.group()
-    return _ORDINAL.sub("", text) if _DIGITS_WITH_UNIT.fullmatch(text) else " "
+def _era_year(written: str) -> int:
+    return 1 if written == "元" else int(written)
+
+
+def _joined(text: str, found: Iterable[Found], words: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:
+    """Numerals with their place; those that stand beside each other are one: "two hundred and fifty"."""
+    start = end = 0
+    values: list[Fraction] = []
+    for one in sorted(found):
+        value = words[one.word]
+        beside = text[end : one.start].strip(" -") in ("", "and")
+        if values and (value == " " or not beside):
+            yield start, end, _total(values)
+            values = []
+        if value == " ":
+            yield one.start, one.end, value
+            continue
+        start, end = (start if values else one.start), one.end
+        values.append(Fraction(value))
+    if values:
+        yield start, end, _total(values)
+
+
+def _total(values: Iterable[Fraction]) -> str:
+    """The value of numerals in a row, in digits: 2, 100, 50 is 250."""
+    total = group = Fraction(0)
+    for value in values:
+        if value == _HUNDRED:
+            group = max(group, Fraction(1)) * value
+        elif value > _HUNDRED:
+            total, group = total + max(group, Fraction(1)) * value, Fraction(0)
+        else:
+            group += value
+    number = total + group
+    return str(number) if number.denominator == 1 else str(float(number))

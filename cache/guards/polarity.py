@@ -2,61 +2,129 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from functools import cache, lru_cache
+from typing import Any, Self
 
 from cache.guards import Compared
-from cache.guards.tables import read_table, word_pattern
+from cache.guards.tables import Found, Terms, read_table
+from cache.guards.texts import Text, overlap
+from cache.words import Word, word_reader
 
-__all__ = ["PolarityGuard"]
+__all__ = ["PolarityGuard", "is_negated"]
+
+_REMEMBERED = 16_384  # texts
+_ABOUT_THE_SAME = 0.4  # share of content in common from which a denied word can be the difference
+_SAME_BUT_FOR_IT = 0.85  # from which a negation is the difference, whatever word it denies
+_BEHIND = 12  # characters after a Chinese negation that may hold what it denies
 
 
 @dataclass(frozen=True, slots=True)
-class _Negation:
-    negations: re.Pattern[str]
-    neutral: re.Pattern[str]
+class _Reading:
+    negations: tuple[str, ...]
+    denied: frozenset[str]  # what they deny, as `_root` gives it
+    troubled: bool  # "failed" and "wrong" deny, too, but nobody can say what
 
-    def found_in(self, text: str) -> str:
-        """The first word that negates, or nothing."""
-        found = self.negations.search(self.neutral.sub(" ", text))
-        return found.group() if found else ""
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of one language that turn a question round."""
+
+    terms: Terms
+    skipped: frozenset[str]  # between a negation and what it denies
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> Self:
+        meanings = {kind: table[kind] for kind in ("before", "after", "troubled")}
+        return cls(Terms.of(meanings, passed=table["neutral"], inflected=False), frozenset(table["skipped"]))
+
+    def read(self, plain: str, language: str) -> _Reading:
+        found = self.terms.find(plain)
+        negations = [one for one in found if "troubled" not in one.meanings]
+        denied = (self._denied(one, plain, language) for one in negations)
+        return _Reading(
+            tuple(one.word for one in negations),
+            frozenset(word for word in denied if word),
+            len(negations) < len(found),
+        )
+
+    def _denied(self, negation: Found, plain: str, language: str) -> str:
+        """What a negation denies: the word before it in Japanese, mostly the one after it elsewhere."""
+        if "after" in negation.meanings:
+            words = word_reader()(plain[: negation.start], language)[::-1]
+        else:
+            words = word_reader()(plain[negation.end :], language)
+        for word in words[:_BEHIND]:
+            passed_over = word.kind in ("mark", "number") or {word.base, word.surface} & self.skipped
+            if not passed_over and (language != "ja" or word.kind != "other"):
+                return _root(word)
+        return ""
+
+
+def _root(word: Word) -> str:
+    """What 使う, 使える and 使用 share; in other words their base."""
+    first = word.base[:1]
+    return first if word.kind == "verb" and "\u4e00" <= first <= "\u9fff" else word.base
+
+
+@cache
+def _tables() -> dict[str, _Words]:
+    return {language: _Words.of(table) for language, table in read_table("polarity.yaml").items()}
+
+
+@lru_cache(_REMEMBERED)
+def _read(plain: str, language: str) -> _Reading:
+    own = _tables()[language].read(plain, language)
+    return own if own.negations or language == "en" else _tables()["en"].read(plain, "en")
+
+
+def is_negated(text: Text) -> bool:
+    """Whether a text denies something.
+
+    Raises:
+        LookupError: if the language has no words here.
+    """
+    return bool(_read(text.plain, text.language).negations)
 
 
 @dataclass(frozen=True, slots=True)
 class PolarityGuard:
-    """Vetoes an entry when exactly one of question and entry is negated."""
+    """Vetoes an entry when exactly one of question and entry denies what the other says."""
 
-    languages: Mapping[str, _Negation]
+    read: Callable[[str, str], _Reading] = _read
     name: str = "polarity"
 
     @classmethod
     def load(cls) -> Self:
         """The guard with the shipped words for English, Japanese and Chinese."""
-        return cls(
-            {
-                language: _Negation(
-                    word_pattern(table["negations"], inflected=False),
-                    word_pattern(table["neutral"], inflected=False),
-                )
-                for language, table in read_table("polarity.yaml").items()
-            }
-        )
+        _tables()
+        return cls()
 
     def veto(self, compared: Compared, /) -> str | None:
         """What is negated, if exactly one side is and all phrasings agree among themselves."""
-        asked = self._negation(compared.question, compared.language)
-        stored = self._negation(compared.phrasing, compared.language)
-        if bool(asked) == bool(stored):
+        asked, nearest = compared.asked, compared.nearest
+        here, there = self.read(asked.plain, asked.language), self.read(nearest.plain, nearest.language)
+        if bool(here.negations) == bool(there.negations):
             return None
-        negated = [bool(self._negation(text, compared.language)) for text in compared.phrasings]
-        if any(negated) and not all(negated):
+        differs = (
+            _differs(here, asked, nearest, there) if here.negations else _differs(there, nearest, asked, here)
+        )
+        if not differs:
             return None
-        if asked:
-            return f"the question is negated (“{asked}”), the entry is not"
-        return f"the entry is negated (“{stored}”), the question is not"
+        stored = [self.read(text.plain, text.language) for text in compared.stored]
+        if any(bool(one.negations) == bool(here.negations) for one in stored):
+            return None
+        if here.negations:
+            return f"the question is negated (“{here.negations[0]}”), the entry is not"
+        return f"the entry is negated (“{there.negations[0]}”), the question is not"
 
-    def _negation(self, text: str, language: str) -> str:
-        own = self.languages[language].found_in(text)
-        return own or self.languages["en"].found_in(text)
+
+def _differs(denying: _Reading, negated: Text, other: Text, saying: _Reading) -> bool:
+    """Whether the other text says what the negated one denies."""
+    if saying.troubled:
+        return False
+    alike = overlap(negated, other)
+    said = denying.denied & {_root(word) for word in other.words}
+    enough = len(set(negated.content) & set(other.content)) > 1
+    return (bool(said) and alike >= _ABOUT_THE_SAME) or (enough and alike >= _SAME_BUT_FOR_IT)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import yaml
 
 from cache.text import is_cjk
 
-__all__ = ["read_table", "word_pattern"]
+__all__ = ["Found", "Terms", "read_table"]
 
-# Not \b: a Japanese character beside a Latin word is a letter too ("2FAをenableする").
-_BEGIN, _END = "(?<![a-z0-9'])", "(?![a-z0-9])"
-_ENGLISH_ENDINGS = "(?:s|es|d|ed|ing|ment|ly)?"
+_GAP = "…"
+_LONGEST_GAP = 3  # words: "turn the alarm off"
+_TOKEN = re.compile(r"[a-z0-9][a-z0-9']*")
+_CJK_RUN = re.compile(r"[^\x00-\u024f]+")
 
 
 def read_table(name: str) -> Any:
@@ -23,32 +25,114 @@ def read_table(name: str) -> Any:
     return yaml.safe_load(resources.files("cache.guards").joinpath(name).read_text(encoding="utf-8"))
 
 
-def word_pattern(terms: Iterable[str], *, inflected: bool = True) -> re.Pattern[str]:
-    """What finds any of the terms, the longest first.
+class Found(NamedTuple):
+    """A term that stands in a text."""
 
-    Japanese and Chinese terms are found anywhere, others as whole words with English endings;
-    `…` in a term stands for up to three words ("turn … off").
+    start: int
+    end: int
+    word: str  # as it stands there
+    meanings: frozenset[str]  # of all terms spelt so; empty if it was listed only to be passed over
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Finds the terms of a table, each as long as it can be, so that 非公開 is not read as 公開.
+
+    Japanese and Chinese terms are found anywhere, others as whole words, in all their endings where
+    `inflected`; `…` in a term stands for up to three words ("turn … off").
     """
-    ordered = sorted(set(terms), key=len, reverse=True)
-    return re.compile("|".join(_one_term(term, inflected=inflected) for term in ordered) or r"(?!)")
+
+    words: Mapping[str, tuple[tuple[tuple[str, ...], frozenset[str]], ...]]  # by their first word
+    runs: Mapping[str, tuple[tuple[str, frozenset[str]], ...]]  # by their first character
+
+    @classmethod
+    def of(
+        cls, meanings: Mapping[str, Iterable[str]], *, passed: Iterable[str] = (), inflected: bool
+    ) -> Self:
+        """The finder of terms, given by what they mean; terms in `passed` mean nothing."""
+        known: dict[str, set[str]] = {str(term): set() for term in passed}
+        for meaning, terms in meanings.items():
+            for term in terms:
+                known.setdefault(str(term), set()).add(meaning)
+        words: dict[str, dict[tuple[str, ...], set[str]]] = {}
+        runs: dict[str, list[tuple[str, frozenset[str]]]] = {}
+        for term, means in known.items():
+            if is_cjk(term):
+                runs.setdefault(term[0], []).append((term, frozenset(means)))
+                continue
+            first, *rest = term.split()
+            for form in _forms(first) if inflected else (first,):
+                words.setdefault(form, {}).setdefault(tuple(rest), set()).update(means)
+        return cls(
+            {
+                first: tuple(
+                    sorted(((rest, frozenset(means)) for rest, means in found.items()), key=_long_first)
+                )
+                for first, found in words.items()
+            },
+            {first: tuple(sorted(found, key=_long_first)) for first, found in runs.items()},
+        )
+
+    def find(self, plain: str) -> tuple[Found, ...]:
+        """The terms in a normalised text; those that were passed over are left out."""
+        found = [one for one in self._in_words(plain) if one.meanings]
+        if self.runs and not plain.isascii():
+            found += [one for one in self._in_runs(plain) if one.meanings]
+        return tuple(found)
+
+    def _in_words(self, plain: str) -> Iterator[Found]:
+        tokens = list(_TOKEN.finditer(plain))
+        spelt = [token.group() for token in tokens]
+        at = 0
+        while at < len(tokens):
+            first = at
+            at += 1
+            for rest, means in self.words.get(spelt[first], ()):
+                end = _end_of(rest, spelt, first + 1)
+                if end is not None:
+                    start, stop = tokens[first].start(), tokens[end - 1].end()
+                    yield Found(start, stop, plain[start:stop], means)
+                    at = first + 1 if _GAP in rest else end
+                    break
+
+    def _in_runs(self, plain: str) -> Iterator[Found]:
+        for run in _CJK_RUN.finditer(plain):
+            at = run.start()
+            while at < run.end():
+                for term, means in self.runs.get(plain[at], ()):
+                    if plain.startswith(term, at):
+                        yield Found(at, at + len(term), term, means)
+                        at += len(term) - 1
+                        break
+                at += 1
 
 
-def _one_term(term: str, *, inflected: bool) -> str:
-    if is_cjk(term):
-        return re.escape(term)
-    if "…" in term:
-        first, last = (re.escape(part.strip()) for part in term.split("…"))
-        return rf"{_BEGIN}{first}{_ENGLISH_ENDINGS}\s(?:[\w']+\s){{0,3}}{last}{_END}"
-    first, *rest = term.split(" ")
-    words = [_inflected(first) if inflected else re.escape(first), *map(re.escape, rest)]
-    return _BEGIN + r"\s".join(words) + _END
+def _end_of(rest: tuple[str, ...], spelt: list[str], at: int) -> int | None:
+    """Where a term ends whose first word stands before `at`; None if it does not stand there."""
+    if _GAP in rest:
+        last = rest[rest.index(_GAP) + 1 :]
+        for gap in range(_LONGEST_GAP + 1):
+            if tuple(spelt[at + gap : at + gap + len(last)]) == last:
+                return at + gap + len(last)
+        return None
+    return at + len(rest) if tuple(spelt[at : at + len(rest)]) == rest else None
 
 
-def _inflected(word: str) -> str:
-    """The word with its endings: a final e may go, a final consonant may double."""
+def _long_first(one: tuple[Any, Any]) -> int:
+    return -len(one[0])
+
+
+def _forms(word: str) -> set[str]:
+    """An English word with its endings: a final e may go, a final consonant may double."""
+    if not word.isascii() or not word.isalpha() or len(word) < 3:
+        return {word}
     if word.endswith("e"):
-        return rf"{re.escape(word[:-1])}(?:e|es|ed|er|ing|ement)"
+        return {word, *(word[:-1] + ending for ending in ("es", "ed", "er", "ing", "ement"))}
     if word.endswith("y"):
-        return rf"{re.escape(word[:-1])}(?:y|ys|ies|ied|ying|yed)"
-    last = re.escape(word[-1])
-    return rf"{re.escape(word)}(?:{last}ed|{last}ing|s|es|ed|er|ing|ment|ly)?"
+        return {word, *(word[:-1] + ending for ending in ("ys", "ies", "ied", "ying", "yed"))}
+    doubled = word + word[-1]
+    return {
+        word,
+        *(word + ending for ending in ("s", "es", "ed", "er", "ing", "ment", "ly")),
+        *(doubled + ending for ending in ("ed", "ing")),
+    }

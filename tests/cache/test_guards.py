@@ -3,17 +3,18 @@ from __future__ import annotations
 import pytest
 
 from cache.guards import Compared, Guard, default_guards
+from cache.guards.classes import ClassesGuard
+from cache.guards.identifiers import IdentifierGuard
 from cache.guards.numbers import NumberGuard
-from cache.guards.opposites import OppositesGuard
 from cache.guards.polarity import PolarityGuard
-from cache.text import normalise
 
-NUMBERS, POLARITY, OPPOSITES = NumberGuard.load(), PolarityGuard.load(), OppositesGuard.load()
+NUMBERS, POLARITY = NumberGuard.load(), PolarityGuard.load()
+IDENTIFIERS, DATES = IdentifierGuard.load(), ClassesGuard.load("dates")
+OPPOSITES = ClassesGuard.load("opposites", turned_by_negation=True)
 
 
 def seen(guard: Guard, language: str, question: str, *phrasings: str) -> str | None:
-    stored = tuple(map(normalise, phrasings))
-    return guard.veto(Compared(normalise(question), stored[0], stored, language))
+    return guard.veto(Compared(question, phrasings[0], phrasings, language))
 
 
 @pytest.mark.parametrize(
@@ -22,17 +23,17 @@ def seen(guard: Guard, language: str, question: str, *phrasings: str) -> str | N
         (NUMBERS, "en", "Is a refund made in 5 days?", "Is a refund made in 7 days?", "5 day"),
         (NUMBERS, "en", "A refund in five weeks", "A refund in 5 days", "5 week"),
         (NUMBERS, "en", "type 1 diabetes", "type 2 diabetes", "1"),
-        (NUMBERS, "en", "error KB5021", "error KB5022", "kb5021"),
-        (NUMBERS, "en", "error KB5021", "error", "kb5021"),
-        (NUMBERS, "en", "play my mp3", "play my mp4", "mp3"),
-        (NUMBERS, "en", "open on Monday", "open on Tuesday", "monday"),
-        (NUMBERS, "en", "Are you open on Monday?", "Are you open?", "monday"),
+        (IDENTIFIERS, "en", "error KB5021", "error KB5022", "kb5021"),
+        (IDENTIFIERS, "en", "error KB5021", "error", "kb5021"),
+        (IDENTIFIERS, "en", "play my mp3", "play my mp4", "mp3"),
+        (DATES, "en", "open on Monday", "open on Tuesday", "monday"),
+        (DATES, "en", "Are you open on Monday?", "Are you open?", "monday"),
         (NUMBERS, "en", "It costs $5", "It costs €5", "5 dollar"),
         (NUMBERS, "ja", "犬が二頭います", "犬が3頭います", "2"),
         (NUMBERS, "ja", "10月5日まで", "10月6日まで", "5 day"),
-        (NUMBERS, "ja", "今日は開いていますか", "明日は開いていますか", "today"),
+        (DATES, "ja", "今日は開いていますか", "明日は開いていますか", "今日"),
         (NUMBERS, "zh", "两个账户", "三个账户", "2"),
-        (NUMBERS, "zh", "星期一营业吗", "星期二营业吗", "monday"),
+        (DATES, "zh", "星期一营业吗", "星期二营业吗", "星期一"),
         (POLARITY, "en", "Why can't I pay abroad?", "Can I pay abroad?", "can't"),
         (POLARITY, "en", "countries where I pay no fee", "countries where I pay a fee", "no"),
         (POLARITY, "ja", "ログインできません", "ログインできますか", "ません"),
@@ -43,7 +44,7 @@ def seen(guard: Guard, language: str, question: str, *phrasings: str) -> str | N
         (OPPOSITES, "en", "How do I enable 2FA?", "How do I disable 2FA?", "enable"),
         (OPPOSITES, "en", "Turn my alerts off", "Turn on my alerts", "turn my alerts off"),
         (OPPOSITES, "en", "unlock my account", "lock my account", "unlock"),
-        (OPPOSITES, "en", "cancelling, not applying: export the list", "import the list", "export"),
+        (OPPOSITES, "en", "Lost list: export it", "import the list", "export"),
         (OPPOSITES, "ja", "二段階認証を有効にしたい", "二段階認証を無効にしたい", "有効"),
         (OPPOSITES, "ja", "記事を非公開にする", "記事を公開する", "非公開"),
         (OPPOSITES, "ja", "プランをアップグレードしたい", "プランをダウングレードしたい", "アップグレード"),
@@ -86,7 +87,9 @@ def test_a_guard_names_the_difference(
 def test_the_same_question_in_other_words_passes_all_guards(
     language: str, question: str, phrasing: str
 ) -> None:
-    assert [seen(guard, language, question, phrasing) for guard in default_guards()] == [None] * 3
+    assert [seen(guard, language, question, phrasing) for guard in default_guards()] == [None] * len(
+        default_guards()
+    )
 
 
 def test_numbers_that_the_phrasings_vary_do_not_matter() -> None:

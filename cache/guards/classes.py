@@ -1,0 +1,121 @@
+"""Guards made of classes of words: who names a class of a group is not answered by one who names another.
+
+Each table holds, for a language, groups of classes; words of a class mean the same to an answer, words
+of two classes do not: {enable: [enable, turn on], disable: [disable, turn off]}. A word may stand in
+several classes and then agrees with each. `unsaid` lists the classes that silence agrees with; without
+it, silence agrees with all. A group of `passed` lists longer words that only contain one of the others
+("first name" holds "first").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Self
+
+from cache.guards import Compared
+from cache.guards.polarity import is_negated
+from cache.guards.tables import Found, Terms, read_table
+from cache.guards.texts import Text, overlap, read_text
+
+__all__ = ["ClassesGuard"]
+
+_REMEMBERED = 16_384  # texts
+_SAME_BUT_FOR_IT = 0.8  # share of other content in common from which one side's silence tells them apart
+
+Named = Mapping[int, tuple[Found, ...]]  # by the number of the group; its classes in `meanings`
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """The groups of one language."""
+
+    named_in: Callable[[str], Named]
+    unsaid: Mapping[int, frozenset[str]]
+
+    @classmethod
+    def of(cls, groups: Iterable[Mapping[str, Any]]) -> Self:
+        meanings: dict[str, list[str]] = {}
+        passed: list[str] = []
+        unsaid: dict[int, frozenset[str]] = {}
+        for number, group in enumerate(groups):
+            for name, words in group.items():
+                if name == "passed":
+                    passed += words
+                elif name == "unsaid":
+                    unsaid[number] = frozenset(words)
+                else:
+                    meanings[f"{number} {name}"] = words
+        terms = Terms.of(meanings, passed=passed, inflected=True)
+        return cls(lru_cache(_REMEMBERED)(lambda plain: _by_group(terms.find(plain))), unsaid)
+
+
+def _by_group(found: Iterable[Found]) -> Named:
+    named: dict[int, tuple[Found, ...]] = {}
+    for one in found:
+        classes: dict[int, set[str]] = {}
+        for meaning in one.meanings:
+            number, _, name = meaning.partition(" ")
+            classes.setdefault(int(number), set()).add(name)
+        for group, names in classes.items():
+            named[group] = (*named.get(group, ()), one._replace(meanings=frozenset(names)))
+    return named
+
+
+@dataclass(frozen=True, slots=True)
+class ClassesGuard:
+    """Vetoes an entry that names another class of a group than the question does."""
+
+    name: str
+    languages: Mapping[str, _Groups]
+    least_overlap: float  # share of other content that texts must have in common to be compared at all
+    turned_by_negation: bool  # "not accepted" is "declined": where one text is negated, say nothing
+
+    @classmethod
+    def load(cls, name: str, *, least_overlap: float = 0.0, turned_by_negation: bool = False) -> Self:
+        """The guard with the shipped table of this name."""
+        table = read_table(f"{name}.yaml")
+        groups = {
+            language: _Groups.of([*own, *(table["en"] if language != "en" else ())])
+            for language, own in table.items()
+        }
+        return cls(name, groups, least_overlap, turned_by_negation)
+
+    def veto(self, compared: Compared, /) -> str | None:
+        """The words of the two classes."""
+        groups = self.languages[compared.language]
+        asked, nearest = groups.named_in(compared.asked.plain), groups.named_in(compared.nearest.plain)
+        for group in asked.keys() | nearest.keys():
+            here, there = asked.get(group, ()), nearest.get(group, ())
+            unsaid = groups.unsaid.get(group, frozenset())
+            mine, theirs = _classes(here) or unsaid, _classes(there) or unsaid
+            if not mine or not theirs or not mine.isdisjoint(theirs):
+                continue
+            if not self._comparable(compared, here, there):
+                continue
+            others = (groups.named_in(text.plain).get(group, ()) for text in compared.stored)
+            if all(mine.isdisjoint(_classes(other) or unsaid) for other in others):
+                return f"the question says {_quoted(here)}, the entry {_quoted(there)}"
+        return None
+
+    def _comparable(self, compared: Compared, here: tuple[Found, ...], there: tuple[Found, ...]) -> bool:
+        """Whether the two texts are about the same otherwise."""
+        asked, nearest = compared.asked, compared.nearest
+        if self.turned_by_negation and is_negated(asked) != is_negated(nearest):
+            return False
+        needed = self.least_overlap if here and there else _SAME_BUT_FOR_IT
+        return overlap(asked, nearest, _content([*here, *there], asked)) >= needed
+
+
+def _classes(found: tuple[Found, ...]) -> frozenset[str]:
+    return frozenset[str]().union(*(one.meanings for one in found))
+
+
+def _content(found: Iterable[Found], text: Text) -> frozenset[str]:
+    """The content words of the terms themselves."""
+    return frozenset(base for one in found for base in read_text(one.word, text.language).content)
+
+
+def _quoted(found: tuple[Found, ...]) -> str:
+    return ", ".join(f"“{word}”" for word in dict.fromkeys(one.word for one in found)) or "nothing of it"

@@ -1,0 +1,84 @@
+"""What every guard reads of a text: its normalised form, its words, and those that carry what is asked."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Set
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from cache.guards.tables import read_table
+from cache.text import pieces, simplified
+from cache.words import Word, word_reader
+
+__all__ = ["Text", "overlap", "read_text"]
+
+_REMEMBERED = 16_384  # texts; the phrasings of the entries that come up again and again
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text as guards read it."""
+
+    written: str  # NFKC, lower case; Chinese in simplified characters
+    plain: str  # as `cache.text.normalise` leaves it; Chinese in simplified characters
+    words: tuple[Word, ...]  # with the case that the person wrote
+    content: tuple[str, ...]  # the words that say what is asked, in their order; synonyms by their first
+    language: str  # ISO 639-1
+
+
+@lru_cache(_REMEMBERED)
+def read_text(text: str, language: str) -> Text:
+    """A text as guards read it.
+
+    Raises:
+        LookupError: if the language has no words here. Not checked is not passed.
+    """
+    written = unicodedata.normalize("NFKC", text)
+    if language == "zh":
+        written = simplified(written)
+    words = word_reader()(written, language)
+    empty, synonyms = _empty_words()[language], _synonyms()[language]
+    content = tuple(
+        synonyms.get(word.base, word.base) for word in words if _says_something(word, empty, language)
+    )
+    return Text(
+        written.casefold(), pieces(written if language == "zh" else text).normalised, words, content, language
+    )
+
+
+def overlap(some: Text, others: Text, without: Set[str] = frozenset()) -> float:
+    """How much two texts ask about the same: the share of content words in common (Dice), 0 to 1.
+
+    Words in `without` do not count. Texts that have no others are about the same.
+    """
+    one, other = set(some.content) - without, set(others.content) - without
+    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
+
+
+def _says_something(word: Word, empty: frozenset[str], language: str) -> bool:
+    if word.kind == "mark" or word.base in empty or word.surface.casefold() in empty:
+        return False
+    return language != "ja" or word.kind != "other"
+
+
+@cache
+def _empty_words() -> dict[str, frozenset[str]]:
+    return {language: frozenset(words) for language, words in read_table("empty.yaml").items()}
+
+
+@cache
+def _synonyms() -> dict[str, dict[str, str]]:
+    """The first word of its row for every synonym, by the bases that the reader of words gives."""
+    first: dict[str, dict[str, str]] = {}
+    for language, rows in read_table("synonyms.yaml").items():
+        for row in rows:
+            bases = [_base(word, language) for word in row]
+            first.setdefault(language, {}).update({base: bases[0] for base in bases if base})
+    return first
+
+
+def _base(term: str, language: str) -> str:
+    """The base of a term that is one word; longer ones are left to the words they consist of."""
+    found = word_reader()(term, language)
+    return found[0].base if len(found) == 1 else ""
