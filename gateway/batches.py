@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Generic, TypeVar
 
 import structlog
+from sqlalchemy.exc import SQLAlchemyError
 
 from storage.sql import DatabaseUnavailable
 
@@ -64,3 +65,9 @@ class Batches(Generic[R]):
             await self.flush()
         except DatabaseUnavailable as exc:
             self._log.warning("rows wait", rows=len(self._waiting), error=str(exc))
+        except SQLAlchemyError as exc:  # a row that SQL refuses must not stop all that come after it
+            refused = min(BATCH, len(self._waiting))
+            for _ in range(refused):
+                self._waiting.popleft()
+            self._on_lost(refused)
+            self._log.error("rows refused", rows=refused, error=type(exc).__name__)
