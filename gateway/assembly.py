@@ -194,6 +194,7 @@ def _understanding(settings: UnderstandingSettings) -> Understanding:
         ChatModel.of(settings.llm) if settings.llm else None,
         max_questions=settings.max_questions,
         default_language=settings.default_language,
+        follow_ups=settings.follow_ups,
         **({"rewrite_timeout_s": settings.llm.timeout_s} if settings.llm else {}),
     )
 

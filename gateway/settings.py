@@ -171,6 +171,7 @@ class UnderstandingSettings(Section):
 
     max_questions: int = Field(8, ge=1, le=50)  # in one message
     default_language: Literal["en", "ja", "zh"] = "ja"  # where the script does not tell
+    follow_ups: Literal["strict", "balanced", "lenient"] = "strict"  # when to hold one back from the cache
     llm: LlmSettings | None = None  # rewrites questions that depend on earlier turns
 
 

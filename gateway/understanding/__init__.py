@@ -11,6 +11,7 @@ from gateway.language import Language, language_of
 from gateway.understanding.leaning import leans
 from gateway.understanding.rewriting import Completes, Rewriter
 from gateway.understanding.splitting import is_reply, questions_in
+from gateway.understanding.weighing import Caution
 from gateway.understanding.wording import Wording, wording
 
 __all__ = ["Understanding"]
@@ -25,11 +26,13 @@ class Understanding:
         *,
         max_questions: int = 8,
         default_language: Language = "ja",
+        follow_ups: Caution = "strict",
         rewrite_timeout_s: float = 8.0,
     ) -> None:
         self._rewriter = Rewriter(llm, timeout_s=rewrite_timeout_s) if llm else None
         self._max_questions = max_questions
         self._default_language: Language = default_language
+        self._follow_ups: Caution = follow_ups
 
     async def understand(self, conversation: Conversation, /) -> Understood:
         """The questions of the last message; none for small talk.
@@ -79,7 +82,8 @@ class Understanding:
     async def _question(
         self, text: str, conversation: Conversation, earlier: Sequence[Turn], words: Wording
     ) -> Question:
-        alone = leans(text, words, earlier=[turn.text for turn in earlier]) is None
+        said = [turn.text for turn in earlier if turn.role == "user"] or [turn.text for turn in earlier]
+        alone = leans(text, words, earlier=said, caution=self._follow_ups) is None
         if not alone and earlier and self._rewriter:
             rewritten = await self._rewriter.rewrite(text, earlier, words)
             text, alone = (rewritten, True) if rewritten else (text, False)

@@ -36,17 +36,20 @@ class Wording:
     elliptic_start: re.Pattern[str]  # a topic without a question: "what about …"
     pointer: re.Pattern[str]  # points at earlier turns, whatever stands around it
     anaphor: re.Pattern[str]  # points at something, perhaps in the same text
+    possessive_start: re.Pattern[str]  # of the anaphors: points at the nearest thing before it
+    hint: re.Pattern[str]  # may point at earlier turns
     boundary: re.Pattern[str]  # separates clauses
     comparison: re.Pattern[str]  # compares with something unsaid
     fragment: re.Pattern[str]  # a few words without a verb
     names: re.Pattern[str]  # says by its form what it is about
     mine: re.Pattern[str]  # the asker's own affairs
     definite: re.Pattern[str]  # "the tickets": which?
+    indefinite: re.Pattern[str]  # "a passport": any
     generic: frozenset[str]  # words that name no subject of their own
     # The same where no spaces part the words. A single kanji must not cut 日本 in two; in Chinese the
     # single characters are what parts the words.
     generic_runs: re.Pattern[str]
-    needed: int  # evidence that a question needs to count as self-contained
+    needed: int | None  # signs that a question needs to stand alone; None: they are weighed, not counted
 
     @property
     def glue(self) -> str:
@@ -77,15 +80,18 @@ def wording(language: Language) -> Wording:
         elliptic_start=_any(dependence["elliptic"]),
         pointer=_any(dependence["pointers"], before=edge, after=edge),
         anaphor=_any(dependence["anaphora"], before=edge, after=edge),
+        possessive_start=_any(dependence.get("possessives", [])),
+        hint=_any(dependence.get("hints", []), before=edge, after=edge),
         boundary=_any(dependence["boundary"]),
         comparison=_any(dependence["comparisons"], before=edge),
         fragment=re.compile(dependence["fragment"], re.IGNORECASE),
         names=_any(dependence["names"]),
-        mine=_any(dependence["mine"]),
-        definite=_any(dependence["definite"]),
+        mine=_any(dependence.get("mine", [])),
+        definite=_any(dependence.get("definite", [])),
+        indefinite=_any(dependence.get("indefinite", [])),
         generic=frozenset(generic),
         generic_runs=_words([word for word in generic if len(word) > 1 or language == "zh"]),
-        needed=dependence["needed"],
+        needed=dependence.get("needed"),
     )
 
 
@@ -95,4 +101,4 @@ def _words(words: Sequence[str]) -> re.Pattern[str]:
 
 
 def _any(expressions: Sequence[str], *, before: str = "", after: str = "") -> re.Pattern[str]:
-    return re.compile(f"{before}(?:{'|'.join(expressions)}){after}", re.IGNORECASE)
+    return re.compile(f"{before}(?:{'|'.join(expressions) or _NEVER}){after}", re.IGNORECASE)
