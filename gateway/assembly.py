@@ -20,6 +20,7 @@ from classifiers.gate.passages import PassageScope
 from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
+from gateway.near_questions import NearQuestions
 from gateway.outcomes import OutcomeLog
 from gateway.pipeline import Pipeline
 from gateway.policy import read_policy
@@ -29,13 +30,14 @@ from gateway.rag.passages import PassageSearch
 from gateway.rag.upstream import UpstreamRag
 from gateway.rag.writer import ExtractiveWriter, LlmWriter
 from gateway.replies import Replies
+from gateway.review.acceptance import Acceptances
 from gateway.review.approval import Approvals
 from gateway.review.audits import Audits
 from gateway.review.lookups import LookupLog, Rates
 from gateway.review.tickets import Tickets
 from gateway.scope import EntryScope
 from gateway.settings import AuthSettings, CacheSettings, Settings, UnderstandingSettings
-from gateway.stages import Gate, Judge, Rag
+from gateway.stages import Gate, Judge, Rag, Watch
 from gateway.stores import Stores, open_stores
 from gateway.switched_off import NoCache, NoEncoder, NoGate, NoJudge
 from gateway.telemetry import Metrics, Telemetry
@@ -61,6 +63,7 @@ class Services:
     tickets: Tickets
     audits: Audits
     approvals: Approvals
+    acceptances: Acceptances
     keys: Keys
     telemetry: Telemetry
     pipeline: Pipeline
@@ -86,12 +89,15 @@ async def assemble(
         metrics = Metrics(CollectorRegistry())
         outcomes = OutcomeLog(stores.database, on_lost=metrics.lost_outcomes.inc)
         lookups = _lookups(settings.cache, stores, metrics)
-        telemetry = Telemetry(metrics, outcomes, lookups, texts=settings.logging.texts)
+        approvals = _approvals(settings.cache, stores)
+        acceptances = Acceptances(stores.database, stores.entries, approvals.suggestions)
+        telemetry = Telemetry(metrics, outcomes, lookups, acceptances, texts=settings.logging.texts)
         gate = await _gate(settings, stores)
         rag = _rag(settings, stores)
         stack.push_async_callback(rag.close)
         judge, tickets = open_judge(settings), Tickets(stores.database)
-        for work in (outcomes.run(), _catch_up(stores), *([lookups.run()] if lookups else [])):
+        beside = (outcomes.run(), acceptances.run(), _catch_up(stores))
+        for work in (*beside, *([lookups.run()] if lookups else [])):
             await stack.enter_async_context(_beside(work))
         yield Services(
             settings=settings,
@@ -100,30 +106,38 @@ async def assemble(
             gate=gate,
             judge=judge,
             tickets=tickets,
-            audits=Audits(
-                stores.database,
-                stores.shelf,
-                model=stores.encoder.identity.digest,
-                on_breach=settings.cache.on_breach,
-            ),
-            approvals=_approvals(settings.cache, stores),
+            audits=_audits(settings.cache, stores),
+            approvals=approvals,
+            acceptances=acceptances,
             keys=_keys(settings.auth, stores.database),
             telemetry=telemetry,
-            pipeline=Pipeline(
-                understanding=_understanding(settings.understanding),
-                encoder=stores.encoder if _looks_at_vectors(settings) else NoEncoder(),
-                gate=gate,
-                cache=stores.shelf if settings.cache.enabled else NoCache(),
-                rag=around_rag(rag),
-                judge=judge,
-                reviewers=tickets,
-                replies=Replies(settings.policy),
-                watch=telemetry,
-                on_unchecked=settings.faithfulness.on_unchecked,
-                judge_timeout_s=settings.faithfulness.timeout_s,
-            ),
+            pipeline=_pipeline(settings, stores, gate, around_rag(rag), judge, tickets, telemetry),
             probe=await encode_one(stores.encoder, "Is anybody there?"),
         )
+
+
+def _pipeline(
+    settings: Settings, stores: Stores, gate: Gate, rag: Rag, judge: Judge, tickets: Tickets, watch: Watch
+) -> Pipeline:
+    return Pipeline(
+        understanding=_understanding(settings.understanding),
+        encoder=stores.encoder if _looks_at_vectors(settings) else NoEncoder(),
+        gate=gate,
+        cache=stores.shelf if settings.cache.enabled else NoCache(),
+        rag=rag,
+        judge=judge,
+        reviewers=tickets,
+        replies=Replies(settings.policy),
+        watch=watch,
+        did_you_mean=_near_questions(settings.cache, stores),
+        on_unchecked=settings.faithfulness.on_unchecked,
+        judge_timeout_s=settings.faithfulness.timeout_s,
+    )
+
+
+def _audits(settings: CacheSettings, stores: Stores) -> Audits:
+    model = stores.encoder.identity.digest
+    return Audits(stores.database, stores.shelf, model=model, on_breach=settings.on_breach)
 
 
 def _lookups(settings: CacheSettings, stores: Stores, metrics: Metrics) -> LookupLog | None:
@@ -142,6 +156,12 @@ def _lookups(settings: CacheSettings, stores: Stores, metrics: Metrics) -> Looku
 def _approvals(settings: CacheSettings, stores: Stores) -> Approvals:
     trials = Trials(stores.shelf, stores.entries, stores.entry_index, stores.encoder)
     return Approvals(stores.database, trials, stores.encoder, on_collision=settings.on_collision)
+
+
+def _near_questions(settings: CacheSettings, stores: Stores) -> NearQuestions | None:
+    if not (settings.enabled and settings.did_you_mean):
+        return None
+    return NearQuestions(stores.shelf, stores.encoder)
 
 
 def _looks_at_vectors(settings: Settings) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from classifiers.faithfulness import Checked, FaithfulnessVerdict, Unchecked
@@ -41,6 +42,7 @@ def answer_body(reply: Reply, request_id: str) -> dict[str, Any]:
         **decision(reply),
         "text": reply.text,
         "language": reply.language,
+        "did_you_mean": [offer for outcome in reply.outcomes for offer in _offers(outcome)],
         "questions": [_question_body(outcome) for outcome in reply.outcomes],
     }
 
@@ -56,8 +58,15 @@ def _question_body(outcome: Outcome) -> dict[str, Any]:
         "faithfulness": _faithfulness((outcome,)),
         "ticket": getattr(outcome, "ticket", None),
         "entry": getattr(outcome, "entry", None),
+        "did_you_mean": _offers(outcome),
         "steps": rendered_steps(outcome.steps),
     }
+
+
+def _offers(outcome: Outcome) -> list[dict[str, Any]]:
+    if not isinstance(outcome, Withheld | Escalated):
+        return []
+    return [asdict(offer) for offer in outcome.did_you_mean]
 
 
 def _faithfulness(outcomes: tuple[Outcome, ...]) -> float | str | None:

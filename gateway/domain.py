@@ -18,12 +18,15 @@ __all__ = [
     "Escalated",
     "Finding",
     "NothingRelevant",
+    "Offer",
+    "Offers",
     "Outcome",
     "OutcomeName",
     "Passage",
     "Question",
     "Refused",
     "Reply",
+    "Stage",
     "Step",
     "Turn",
     "Understood",
@@ -119,15 +122,32 @@ class NothingRelevant:
     contexts: tuple[Passage, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A verified entry that may be what the asker meant."""
+
+    entry: str
+    question: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """What the asker is asked about, the most probable first."""
+
+    offers: tuple[Offer, ...]
+
+
 OutcomeName = Literal["ground_truth", "confirmed_answer", "rag", "refused", "withheld", "escalated"]
-Finding = GateVerdict | Match | Draft | NothingRelevant | FaithfulnessVerdict
+Finding = GateVerdict | Match | Draft | NothingRelevant | FaithfulnessVerdict | Offers
+Stage = Literal["gate", "cache", "rag", "faithfulness", "did_you_mean"]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One stage a question went through: what it found and how long it took."""
 
-    stage: Literal["gate", "cache", "rag", "faithfulness"]
+    stage: Stage
     ms: float
     found: Finding
 
@@ -170,6 +190,7 @@ class Withheld:
     reason: str
     ticket: str
     verdict: FaithfulnessVerdict | None = None
+    did_you_mean: tuple[Offer, ...] = ()
     steps: tuple[Step, ...] = ()
     name: ClassVar[OutcomeName] = "withheld"
 
@@ -183,6 +204,7 @@ class Escalated:
     reason: str
     ticket: str
     verdict: FaithfulnessVerdict | None = None
+    did_you_mean: tuple[Offer, ...] = ()
     steps: tuple[Step, ...] = ()
     name: ClassVar[OutcomeName] = "escalated"
 

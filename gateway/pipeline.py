@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from time import perf_counter
 from typing import Literal, TypeVar, assert_never
 
-from cache.matching import Hit
+from cache.matching import Hit, NearMiss
 from classifiers import ClassifierError
 from classifiers.faithfulness import Checked, FaithfulnessVerdict, Unchecked
 from classifiers.gate import GateVerdict
@@ -19,16 +19,18 @@ from gateway.domain import (
     Escalated,
     Finding,
     NothingRelevant,
+    Offer,
     Outcome,
     Question,
     Refused,
     Reply,
+    Stage,
     Step,
     Withheld,
 )
 from gateway.errors import TicketNotStored, UpstreamUnavailable
 from gateway.replies import Replies
-from gateway.stages import Cache, Gate, Judge, Rag, Reviewers, Understanding, Watch
+from gateway.stages import Cache, DidYouMean, Gate, Judge, Rag, Reviewers, Understanding, Watch
 
 __all__ = ["Pipeline"]
 
@@ -51,6 +53,7 @@ class Pipeline:
         reviewers: Reviewers,
         replies: Replies,
         watch: Watch,
+        did_you_mean: DidYouMean | None = None,
         on_unchecked: OnUnchecked = "escalate",
         judge_timeout_s: float = 10.0,
     ) -> None:
@@ -63,6 +66,7 @@ class Pipeline:
         self._reviewers = reviewers
         self._replies = replies
         self._watch = watch
+        self._did_you_mean = did_you_mean
         self._on_unchecked = on_unchecked
         self._judge_timeout_s = judge_timeout_s
 
@@ -183,20 +187,40 @@ class Pipeline:
     async def _withhold(
         self, question: Question, way: _Way, *, reason: str, verdict: FaithfulnessVerdict
     ) -> Withheld:
+        offers = await self._offers(question, way)
         ticket = await self._reviewers.open(question, outcome="withheld", reason=reason, steps=way.steps)
-        text = self._replies.withheld(question.language, ticket)
         return Withheld(
-            question=question, text=text, reason=reason, ticket=ticket, verdict=verdict, steps=way.steps
+            question=question,
+            text=self._replies.withheld(question.language, ticket, offers),
+            reason=reason,
+            ticket=ticket,
+            verdict=verdict,
+            did_you_mean=offers,
+            steps=way.steps,
         )
 
     async def _escalate(
         self, question: Question, way: _Way, *, reason: str, verdict: FaithfulnessVerdict | None = None
     ) -> Escalated:
+        offers = await self._offers(question, way)
         ticket = await self._reviewers.open(question, outcome="escalated", reason=reason, steps=way.steps)
-        text = self._replies.escalated(question.language, ticket)
         return Escalated(
-            question=question, text=text, reason=reason, ticket=ticket, verdict=verdict, steps=way.steps
+            question=question,
+            text=self._replies.escalated(question.language, ticket, offers),
+            reason=reason,
+            ticket=ticket,
+            verdict=verdict,
+            did_you_mean=offers,
+            steps=way.steps,
         )
+
+    async def _offers(self, question: Question, way: _Way) -> tuple[Offer, ...]:
+        """Entries to ask the asker about, where the cache nearly had one."""
+        nearly = any(isinstance(step.found, NearMiss) for step in way.steps)
+        if self._did_you_mean is None or not nearly or way.offered:
+            return ()
+        way.offered = True  # one try: if that is what breaks, the question still gets to a person
+        return (await way.step("did_you_mean", self._did_you_mean.near(question))).offers
 
 
 class _Way:
@@ -204,8 +228,9 @@ class _Way:
 
     def __init__(self) -> None:
         self.steps: tuple[Step, ...] = ()
+        self.offered = False
 
-    async def step(self, stage: Literal["gate", "cache", "rag", "faithfulness"], work: Awaitable[F]) -> F:
+    async def step(self, stage: Stage, work: Awaitable[F]) -> F:
         started = perf_counter()
         found = await work
         self.steps += (Step(stage, _ms_since(started), found),)

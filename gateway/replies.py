@@ -9,7 +9,7 @@ from importlib.resources import files
 import yaml
 
 from classifiers.gate import GateVerdict
-from gateway.domain import Outcome, Reply, Understood
+from gateway.domain import Offer, Outcome, Reply, Understood
 from gateway.settings import PolicySettings
 
 __all__ = ["Replies"]
@@ -31,13 +31,13 @@ class Replies:
         own = topic.get(language) or self._by_label[gate.label].get(language)
         return own or _shipped(language)[gate.label]
 
-    def withheld(self, language: str, ticket: str) -> str:
+    def withheld(self, language: str, ticket: str, offers: Sequence[Offer] = ()) -> str:
         """RAG answered, but nobody should rely on it."""
-        return _shipped(language)["withheld"].replace("{ticket}", ticket)
+        return _waiting("withheld", language, ticket, offers)
 
-    def escalated(self, language: str, ticket: str) -> str:
+    def escalated(self, language: str, ticket: str, offers: Sequence[Offer] = ()) -> str:
         """A person will answer."""
-        return _shipped(language)["escalated"].replace("{ticket}", ticket)
+        return _waiting("escalated", language, ticket, offers)
 
     def reply(self, understood: Understood, outcomes: Sequence[Outcome]) -> Reply:
         """One message back: small talk, one answer, or several under their questions."""
@@ -52,6 +52,15 @@ class Replies:
                     for number, outcome in enumerate(several, 1)
                 )
         return Reply(tuple(outcomes), text, understood.language)
+
+
+def _waiting(outcome: str, language: str, ticket: str, offers: Sequence[Offer]) -> str:
+    """The ticket, and the questions that the asker may have meant, a line each."""
+    texts = _shipped(language)
+    text = texts[outcome].replace("{ticket}", ticket)
+    if not offers:
+        return text
+    return "\n".join([text, "", texts["did_you_mean"], *(f"- {offer.question}" for offer in offers)])
 
 
 def _shipped(language: str) -> Mapping[str, str]:

@@ -9,9 +9,18 @@ from cache.matching import Match
 from classifiers.faithfulness import FaithfulnessVerdict
 from classifiers.gate import GateVerdict
 from encoders import Encoded
-from gateway.domain import Conversation, Draft, NothingRelevant, Outcome, Question, Step, Understood
+from gateway.domain import (
+    Conversation,
+    Draft,
+    NothingRelevant,
+    Offers,
+    Outcome,
+    Question,
+    Step,
+    Understood,
+)
 
-__all__ = ["Cache", "Gate", "Judge", "Rag", "Reviewers", "Understanding", "Watch"]
+__all__ = ["Cache", "DidYouMean", "Gate", "Judge", "Rag", "Reviewers", "Understanding", "Watch"]
 
 
 class Understanding(Protocol):
@@ -57,6 +66,12 @@ class Reviewers(Protocol):
         reason: str,
         steps: tuple[Step, ...],
     ) -> str: ...
+
+
+class DidYouMean(Protocol):
+    """Finds verified questions to ask the asker about. Stores that can't be asked have none."""
+
+    async def near(self, question: Question, /) -> Offers: ...
 
 
 class Watch(Protocol):

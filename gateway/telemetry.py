@@ -9,11 +9,12 @@ from hashlib import sha256
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from cache.matching import Hit, Match, Miss, NearMiss
+from cache.matching import Hit, Miss, NearMiss
 from classifiers.faithfulness import Checked, Unchecked
 from classifiers.gate import GateVerdict
-from gateway.domain import Draft, NothingRelevant, Outcome, Question
+from gateway.domain import Draft, Finding, NothingRelevant, Offers, Outcome, Question
 from gateway.outcomes import OutcomeLog, OutcomeRow
+from gateway.review.acceptance import Acceptances
 from gateway.review.lookups import LookupLog
 from gateway.settings import LoggingSettings
 
@@ -68,11 +69,18 @@ class Telemetry:
     """Is told every outcome. Counting never fails a question: nothing here waits or raises for it."""
 
     def __init__(
-        self, metrics: Metrics, outcomes: OutcomeLog, lookups: LookupLog | None = None, *, texts: bool
+        self,
+        metrics: Metrics,
+        outcomes: OutcomeLog,
+        lookups: LookupLog | None = None,
+        acceptances: Acceptances | None = None,
+        *,
+        texts: bool,
     ) -> None:
         self.metrics = metrics
         self._outcomes = outcomes
         self._lookups = lookups  # None where the cache is switched off
+        self._acceptances = acceptances  # None where nothing is offered
         self._texts = texts
         self._log = structlog.get_logger("sekisho")
 
@@ -87,6 +95,8 @@ class Telemetry:
         self._outcomes.add(row)
         if self._lookups is not None:
             self._lookups.outcome(outcome)
+        if self._acceptances is not None:
+            self._acceptances.outcome(outcome)
         if self._log.is_enabled_for(logging.INFO):
             self._log.info("outcome", **row.for_the_log())
 
@@ -96,7 +106,7 @@ class Telemetry:
         self._log.error("stage failed", error=type(exc).__name__, request_id=question.conversation.request_id)
         self._log.debug("stage failed", exc_info=exc)
 
-    def _found(self, found: GateVerdict | Match | Draft | NothingRelevant | Checked | Unchecked) -> None:
+    def _found(self, found: Finding) -> None:
         match found:
             case GateVerdict(label=label):
                 self.metrics.gate.labels(label).inc()
@@ -110,7 +120,7 @@ class Telemetry:
                 self.metrics.faithfulness.observe(share)
             case Unchecked(reason=reason):
                 self.metrics.unchecked.labels(reason).inc()
-            case Draft() | NothingRelevant():
+            case Draft() | NothingRelevant() | Offers():
                 pass
 
     def _row(self, outcome: Outcome, ms: float) -> OutcomeRow:
