@@ -57,15 +57,20 @@ class Guard(Protocol):
 def default_guards() -> tuple[Guard, ...]:
     """The guards that ship, loaded from their tables; the cheapest first."""
     from cache.guards.classes import ClassesGuard
+    from cache.guards.direction import DirectionGuard
     from cache.guards.identifiers import IdentifierGuard
+    from cache.guards.names import NamesGuard
     from cache.guards.numbers import NumberGuard
     from cache.guards.polarity import PolarityGuard
 
     return (
         NumberGuard.load(),
         IdentifierGuard.load(),
+        NamesGuard.load(),
+        DirectionGuard.load(),
         PolarityGuard.load(),
         ClassesGuard.load("opposites", turned_by_negation=True),
+        ClassesGuard.load("kinds", least_overlap=0.3),
         ClassesGuard.load("comparison", least_overlap=0.3),
         ClassesGuard.load("quantifiers", least_overlap=0.4),
         ClassesGuard.load("persons"),

@@ -11,7 +11,7 @@ from cache.guards.tables import read_table
 from cache.text import pieces, simplified
 from cache.words import Word, word_reader
 
-__all__ = ["Text", "overlap", "read_text"]
+__all__ = ["Text", "content_word", "overlap", "read_text"]
 
 _REMEMBERED = 16_384  # texts; the phrasings of the entries that come up again and again
 
@@ -38,10 +38,7 @@ def read_text(text: str, language: str) -> Text:
     if language == "zh":
         written = simplified(written)
     words = word_reader()(written, language)
-    empty, synonyms = _empty_words()[language], _synonyms()[language]
-    content = tuple(
-        synonyms.get(word.base, word.base) for word in words if _says_something(word, empty, language)
-    )
+    content = tuple(thing for word in words if (thing := content_word(word, language)))
     return Text(
         written.casefold(), pieces(written if language == "zh" else text).normalised, words, content, language
     )
@@ -56,10 +53,14 @@ def overlap(some: Text, others: Text, without: Set[str] = frozenset()) -> float:
     return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
 
 
-def _says_something(word: Word, empty: frozenset[str], language: str) -> bool:
+def content_word(word: Word, language: str) -> str:
+    """A word as it stands in `Text.content`; nothing if it says nothing about what is asked."""
+    empty = _empty_words()[language]
     if word.kind == "mark" or word.base in empty or word.surface.casefold() in empty:
-        return False
-    return language != "ja" or word.kind != "other"
+        return ""
+    if language == "ja" and word.kind == "other":
+        return ""
+    return _synonyms()[language].get(word.base, word.base)
 
 
 @cache

@@ -1,0 +1,121 @@
+"""From where and to where: "pounds to euros" is not "euros to pounds"; AからB, 从A到B."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Self
+
+from cache.guards import Compared
+from cache.guards.tables import read_table
+from cache.guards.texts import Text, content_word
+from cache.words import Word
+
+__all__ = ["DirectionGuard"]
+
+_REMEMBERED = 16_384  # texts
+_NEAR = 4  # words between a direction and its thing: "to my own new account"
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    sources: frozenset[str]
+    targets: frozenset[str]
+    pairs: frozenset[tuple[str, str]]  # what stands before a target, and the target: "pounds to euros"
+
+
+@dataclass(frozen=True, slots=True)
+class _Directions:
+    """The words of one language that say from where and to where."""
+
+    sources: frozenset[str]
+    targets: frozenset[str]
+    either: frozenset[str]  # also where it may mean another thing
+    between: frozenset[str]
+    generic: frozenset[str]
+    passive: frozenset[str]
+    language: str
+
+    @classmethod
+    def of(cls, table: Mapping[str, list[str]], language: str) -> Self:
+        words = {name: frozenset(row) for name, row in table.items()}
+        return cls(
+            sources=words["from"],
+            targets=words["to"],
+            either=words["to"] | words["into"],
+            between=words["between"],
+            generic=words["generic"],
+            passive=words.get("passive", frozenset()),
+            language=language,
+        )
+
+    def way(self, text: Text) -> _Way:
+        """Where things come from and go to in a text."""
+        sources: set[str] = set()
+        targets: set[str] = set()
+        pairs: set[tuple[str, str]] = set()
+        passive = any(word.base in self.passive for word in text.words)
+        for at, word in enumerate(text.words):
+            mark = word.surface.casefold()
+            if mark not in self.either and mark not in self.sources:
+                continue
+            thing, before = self._thing(text.words, at)
+            if mark in self.sources:
+                sources.add(thing)
+            else:
+                pairs |= set() if passive else {(before, thing)}
+                targets |= {thing} if mark in self.targets else set()
+        unknown = self.generic | {""}
+        return _Way(frozenset(sources) - unknown, frozenset(targets) - unknown, frozenset(pairs))
+
+    def _thing(self, words: tuple[Word, ...], at: int) -> tuple[str, str]:
+        """What the direction at a place is about, and the thing before that, if there is one."""
+        behind = words[at + 1 : at + 1 + _NEAR]
+        if self.language == "ja":
+            behind = words[max(0, at - 1) : at]
+        thing = next((word for word in behind if word.surface.casefold() not in self.between), None)
+        if thing is None or thing.kind in ("mark", "number", "verb") or thing.surface.endswith("ing"):
+            return "", ""
+        earlier = words[: at - 1 if self.language == "ja" else at][-_NEAR:]
+        before = (found for word in reversed(earlier) if (found := content_word(word, self.language)))
+        return content_word(thing, self.language), next(before, "")
+
+
+@dataclass(frozen=True, slots=True)
+class DirectionGuard:
+    """Vetoes an entry about the same things the other way round."""
+
+    languages: Mapping[str, Callable[[Text], _Way]]
+    name: str = "direction"
+
+    @classmethod
+    def load(cls) -> Self:
+        """The guard with the shipped words."""
+        table = read_table("direction.yaml")
+        return cls(
+            {
+                language: lru_cache(_REMEMBERED)(_Directions.of(words, language).way)
+                for language, words in table.items()
+            }
+        )
+
+    def veto(self, compared: Compared, /) -> str | None:
+        """What changed places."""
+        way = self.languages[compared.language]
+        asked = way(compared.asked)
+        turned = _turned(asked, way(compared.nearest))
+        if not turned or any(not _turned(asked, way(text)) for text in compared.stored):
+            return None
+        return f"the other way round: {', '.join(sorted(turned))}"
+
+
+def _turned(asked: _Way, stored: _Way) -> frozenset[str]:
+    """What is a source here and a target there, or a target here and stands before one there."""
+    if asked.sources & stored.sources or asked.targets & stored.targets:
+        return frozenset()
+    crossed = asked.sources & stored.targets | asked.targets & stored.sources
+    swapped = {
+        target for before, target in asked.pairs if before and target and (target, before) in stored.pairs
+    }
+    return crossed | swapped

@@ -1,0 +1,97 @@
+"""Names of products, places and people: an entry about one does not answer a question about another.
+
+English names are told by their capitals, Japanese ones by katakana or the dictionary, Chinese ones by the
+dictionary; Latin words in Japanese and Chinese are names. A text without names agrees with every name.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Self
+
+from cache.guards import Compared
+from cache.guards.texts import Text, content_word, overlap
+
+__all__ = ["NamesGuard"]
+
+_REMEMBERED = 16_384  # texts
+_OPEN_FROM = 3  # an entry that names three different ones is about any
+_ABOUT_THE_SAME = 0.6  # share of other content in common from which names are compared
+_SLIP = 0.75  # share of characters in common from which two spellings may be one name
+_SHORT = 4  # characters; among short names one letter makes another name
+_MOSTLY = 0.6  # share of capitalised words from which capitals say nothing (A Title, A SHOUT)
+_KATAKANA = re.compile(r"[ァ-ヺー]{3,}")
+_LATIN = re.compile(r"[A-Za-z][A-Za-z0-9+#.&-]+")
+
+
+class NamesGuard:
+    """Vetoes an entry that names something else than the question does."""
+
+    name = "names"
+
+    @classmethod
+    def load(cls) -> Self:
+        """The guard; it needs no table but the synonyms that all guards share."""
+        return cls()
+
+    def veto(self, compared: Compared, /) -> str | None:
+        """The names of both, if each has one that the other has not."""
+        asked, nearest = compared.asked, compared.nearest
+        here, there = _names(asked), _names(nearest)
+        mine, theirs = _strange(here, nearest), _strange(there, asked)
+        if not mine or not theirs or overlap(asked, nearest, here | there) < _ABOUT_THE_SAME:
+            return None
+        stored = compared.stored
+        if len({_names(text) for text in stored} - {frozenset()}) >= _OPEN_FROM:
+            return None
+        if any(not _strange(mine, text) for text in stored):
+            return None
+        return f"the question names {', '.join(sorted(mine))}, the entry {', '.join(sorted(theirs))}"
+
+
+def _strange(names: frozenset[str], text: Text) -> frozenset[str]:
+    """The names that a text does not have, in whatever spelling."""
+    return frozenset(
+        name
+        for name in names
+        if name not in text.written and not any(_same_name(name, word) for word in text.content)
+    )
+
+
+def _same_name(some: str, other: str) -> bool:
+    """Whether two spellings may be one name: a slip of the pen, or スケボー for スケートボード."""
+    if some == other:
+        return True
+    if _KATAKANA.fullmatch(some) and _KATAKANA.fullmatch(other):
+        short, long = sorted((some, other), key=len)
+        rest = iter(long)
+        return all(kana in rest for kana in short) or SequenceMatcher(None, some, other).ratio() >= _SLIP
+    return min(len(some), len(other)) > _SHORT and SequenceMatcher(None, some, other).ratio() >= _SLIP
+
+
+@lru_cache(_REMEMBERED)
+def _names(text: Text) -> frozenset[str]:
+    if text.language == "en":
+        return _capitalised(text)
+    return frozenset(
+        thing
+        for word in text.words
+        if (thing := content_word(word, text.language))
+        and (word.kind == "name" or _KATAKANA.fullmatch(word.surface) or _LATIN.fullmatch(word.surface))
+    )
+
+
+def _capitalised(text: Text) -> frozenset[str]:
+    spoken = [word for word in text.words if word.kind == "noun"]
+    capital = [word.surface[0].isupper() for word in spoken]
+    if sum(capital) > _MOSTLY * len(spoken):
+        return frozenset()
+    names, begins = set(), True
+    for word in text.words:
+        tail = word.surface[1:]
+        if word.surface[0].isupper() and (not begins or tail != tail.lower()):
+            names.add(content_word(word, "en"))
+        begins = word.surface in ".?!:"
+    return frozenset(filter(None, names))
