@@ -9,7 +9,17 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from gateway.errors import InvalidRequest
 
-__all__ = ["Answer", "Feedback", "GateCase", "Pair", "ShelfEntry", "Traffic", "read_cases"]
+__all__ = [
+    "Answer",
+    "Feedback",
+    "FollowUp",
+    "GateCase",
+    "Message",
+    "Pair",
+    "ShelfEntry",
+    "Traffic",
+    "read_cases",
+]
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Row = TypeVar("Row", bound=BaseModel)
@@ -69,6 +79,26 @@ class Answer(BaseModel):
     question: str | None = None
     group: str = "all"
     lang: str = "en"
+
+
+class Message(BaseModel):
+    """One turn of a conversation."""
+
+    role: Literal["user", "assistant", "system"]
+    content: str
+
+
+class FollowUp(BaseModel):
+    """A conversation, and whether its last turn, the asker's, can be understood without the others."""
+
+    messages: Annotated[list[Message], Field(min_length=1)]
+    standalone: bool
+    lang: str = "en"
+
+    @property
+    def opens(self) -> bool:
+        """Nobody but the operator said anything before."""
+        return all(message.role == "system" for message in self.messages[:-1])
 
 
 def read_cases(file: Path, form: type[Row]) -> list[Row]:

@@ -16,8 +16,9 @@ from rich.progress import Progress
 from rich.table import Table
 
 from evaluation import tables
-from evaluation.cases import Answer, Feedback, GateCase, Pair, ShelfEntry, Traffic, read_cases
+from evaluation.cases import Answer, Feedback, FollowUp, GateCase, Pair, ShelfEntry, Traffic, read_cases
 from evaluation.faithfulness import evaluate_faithfulness
+from evaluation.followups import evaluate_followups
 from evaluation.gate import evaluate_gate
 from evaluation.shelf import evaluate_pairs, evaluate_traffic
 from gateway.assembly import assemble, open_judge
@@ -99,6 +100,18 @@ def faithfulness_command(
     with _bar(len(rows)) as progress:
         found = uvloop.run(evaluate_faithfulness(rows, judge, progress=progress))
     _tell(tables.faithfulness_table(found), found.as_json(), json_file)
+
+
+@app.command("followups")
+def followups_command(
+    cases: Annotated[Path, typer.Option()], config: Config = None, json_file: Json = None
+) -> None:
+    """Follow-ups: what is looked up though it leans on earlier turns, or held back though it does not."""
+    rows = read_cases(cases, FollowUp)
+    settings = find_settings(config)
+    with _bar(len(rows)) as progress:
+        found = uvloop.run(evaluate_followups(rows, settings.understanding, progress=progress))
+    _tell(tables.followups_table(found), found.as_json(), json_file)
 
 
 @contextmanager

@@ -8,10 +8,11 @@ from typing import Any
 from rich.table import Column, Table
 
 from evaluation.faithfulness import FaithfulnessResult
+from evaluation.followups import FollowUpsResult
 from evaluation.gate import GateResult
 from evaluation.shelf import PairsResult, TrafficResult
 
-__all__ = ["faithfulness_table", "gate_table", "pairs_table", "traffic_table"]
+__all__ = ["faithfulness_table", "followups_table", "gate_table", "pairs_table", "traffic_table"]
 
 BASELINE = "dim"
 
@@ -75,6 +76,21 @@ def gate_table(result: GateResult) -> list[Table]:
         "(refuse all: 100 %, nothing leaks; let all through: 0 %, everything does)\n"
         f"{_latency(result.as_json())}"
     )
+    return [table]
+
+
+def followups_table(result: FollowUpsResult) -> list[Table]:
+    """What is looked up though it depends on earlier turns, and held back though it does not."""
+    found = result.as_json()
+    table = Table(
+        "",
+        "dependent, looked up (missed)",
+        "self-contained, held back",
+        title=f"{found['n']} turns, {found['dependent']} of them dependent on earlier ones",
+    )
+    for name, (missed, held) in result.ways().items():
+        table.add_row(name, str(missed), str(held), style="" if name == "Sekisho" else BASELINE)
+    table.caption = _latency(found)
     return [table]
 
 

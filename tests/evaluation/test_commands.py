@@ -183,3 +183,29 @@ def test_files_that_do_not_belong_together_are_refused(
 ) -> None:
     with pytest.raises(InvalidRequest, match="either --pairs, or --entries and --traffic"):
         evaluate("cache", "--entries", write("entries.jsonl", {"entry_id": "a", "questions": ["b"]}))
+
+
+def test_follow_ups_are_judged_in_their_conversation(
+    write: Write, evaluate: Callable[..., dict[str, Any]]
+) -> None:
+    def row(*said: str, standalone: bool) -> dict[str, Any]:
+        return {"messages": [{"role": "user", "content": one} for one in said], "standalone": standalone}
+
+    card = "How do I get a residence card?"
+    file = write(
+        "followups.jsonl",
+        row(card, standalone=True),
+        row(card, "How much is it?", standalone=False),
+        row(card, "What does a residence card cost?", standalone=False),  # labelled wrongly, on purpose
+        row(card, "Why?", standalone=True),  # so is this
+    )
+    found = evaluate("followups", "--cases", file)
+    assert found.keys() == {"n", "dependent", "standalone", "missed_rate", "held_rate", "latency_ms"}
+    assert (found["n"], found["dependent"], found["standalone"]) == (4, 2, 2)
+    assert (found["missed_rate"], found["held_rate"]) == (0.5, 0.5)
+
+
+def test_a_follow_up_without_a_turn_is_named(write: Write, evaluate: Callable[..., dict[str, Any]]) -> None:
+    file = write("followups.jsonl", {"messages": [], "standalone": True})
+    with pytest.raises(InvalidRequest, match="line 1: messages"):
+        evaluate("followups", "--cases", file)
