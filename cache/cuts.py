@@ -8,9 +8,8 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Select, delete, insert, select
+from sqlalchemy import Select, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.calibration import Cut
 from storage.schema import settings
@@ -55,7 +54,8 @@ class Cuts:
             before = self._valid(await connection.scalar(_stored(tenant, language)))
             stays = before and (before.score, before.tightened_from) == (cut.score, cut.tightened_from)
             kept = replace(cut, since=before.since if before and stays else _now())
-            await self._write(connection, tenant, language, kept)
+            await connection.execute(delete(settings).where(settings.c.name == _name(tenant, language)))
+            await connection.execute(insert(settings), self._row(tenant, language, kept))
         self._known.pop((tenant, language), None)
         return kept
 
@@ -65,24 +65,26 @@ class Cuts:
         False, and nothing is changed, where `present` is no longer the cut: someone was faster.
         """
         tight = replace(present, score=score, bound=None, why=why, since=_now(), tightened_from=present.score)
+        row = self._row(tenant, language, tight)
         try:
             async with self._db.begin() as connection:
                 stored = await connection.scalar(_stored(tenant, language).with_for_update())
                 before = self._valid(stored)
                 if (before.since if before else "") != present.since:
                     return False
-                await self._write(connection, tenant, language, tight)
+                if stored is None:
+                    await connection.execute(insert(settings), row)
+                else:
+                    changed = update(settings).where(settings.c.name == row["name"])
+                    await connection.execute(changed.values(row))
         except IntegrityError:  # two replicas, and no row to lock yet
             return False
         self._known.pop((tenant, language), None)
         return True
 
-    async def _write(self, connection: AsyncConnection, tenant: str, language: str, cut: Cut) -> None:
-        name = _name(tenant, language)
+    def _row(self, tenant: str, language: str, cut: Cut) -> dict[str, Any]:
         value = asdict(cut) | {"made_for": self._made_for}
-        row = {"name": name, "value": value, "updated_at": datetime.now(UTC)}
-        await connection.execute(delete(settings).where(settings.c.name == name))
-        await connection.execute(insert(settings), row)
+        return {"name": _name(tenant, language), "value": value, "updated_at": datetime.now(UTC)}
 
     def _valid(self, value: dict[str, object] | None) -> Cut | None:
         if value is None or value.get("made_for") != self._made_for:
@@ -96,7 +98,7 @@ def _stored(tenant: str, language: str) -> Select[Any]:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def _name(tenant: str, language: str) -> str:
