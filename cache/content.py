@@ -17,6 +17,7 @@ LONGEST_PHRASING = 2_000  # characters; a question, not a document
 LONGEST_ANSWER = 32_000  # a cell of a spreadsheet holds 32,767 characters
 MOST_PHRASINGS = 200
 MOST_SOURCES = 30
+LONGEST_DOCUMENT = 1024  # characters of its name
 _LANGUAGE = re.compile(r"[a-z]{2}")
 GROUP = re.compile(r"([a-z][a-z0-9_]{0,39})?")  # nothing is everybody of the tenant
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
@@ -107,7 +108,7 @@ def _checked_answer(answer: str) -> str:
 
 
 def _checked_source(source: Source) -> Source:
-    document = _checked_text("sources", source.document, longest=1024)
+    document = _checked_text("sources", source.document, longest=LONGEST_DOCUMENT)
     if not document or "\n" in document:
         raise InvalidEntry("sources", f"expected the name of a document on one line, found {document!a}")
     return Source(document, _checked_text("sources", source.version, longest=64))

@@ -13,11 +13,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache import queries
 from cache.content import Content, checked, content_of
-from cache.entries import Entry, EntryState
+from cache.entries import Entry, EntryState, Source
 from cache.errors import CacheError, EntryConflict, EntryNotFound, ForbiddenChange, InvalidEntry
 from cache.rows import content_values, entries_from_rows, entry_from_snapshot, new_id
 from cache.text import exact_key, normalise
-from cache.writing import remember, write_new, write_next, write_parts
+from cache.writing import remember, write_new, write_next, write_phrasings, write_sources
 from storage.schema import entries, entry_history, entry_phrasings
 from storage.sql import Database
 
@@ -119,9 +119,18 @@ class EntryStore:
             return await self._edit(connection, entry, checked(content), revision=revision, by=by)
 
     async def change_state(
-        self, tenant: str, entry_id: str, state: EntryState, *, revision: int, by: str
+        self,
+        tenant: str,
+        entry_id: str,
+        state: EntryState,
+        *,
+        revision: int,
+        by: str,
+        sources: tuple[Source, ...] | None = None,
     ) -> Entry:
         """The entry in a state that may follow its present one (`TRANSITIONS`).
+
+        `sources` are the documents that it was read against, in the versions that the reader saw.
 
         Raises:
             EntryNotFound, EntryConflict, ForbiddenChange, DuplicatePhrasing (on activation).
@@ -131,10 +140,13 @@ class EntryStore:
             ways = TRANSITIONS[entry.state]
             if state not in ways:
                 raise ForbiddenChange(entry_id, state=entry.state, change=state, allowed=tuple(ways))
-            changed = self._next(entry, revision, state=state)
+            seen = entry.sources if sources is None else sources
+            changed = self._next(entry, revision, state=state, sources=seen)
             if state == "active":
                 await queries.refuse_duplicates(connection, changed)
-            await write_next(connection, changed, {"state": state})
+            await write_next(connection, changed, content_values(content_of(changed)))
+            if sources is not None:
+                await write_sources(connection, changed)
             await remember(connection, changed, by=by, change=ways[state])
             return changed
 
@@ -309,7 +321,8 @@ class EntryStore:
         if entry.state == "active":
             await queries.refuse_duplicates(connection, changed)
         await write_next(connection, changed, content_values(content))
-        await write_parts(connection, changed)
+        await write_phrasings(connection, changed)
+        await write_sources(connection, changed)
         await remember(connection, changed, by=by, change="edited")
         return changed
 

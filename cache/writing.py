@@ -12,7 +12,7 @@ from cache.errors import EntryConflict
 from cache.rows import phrasing_rows, snapshot, source_rows
 from storage.schema import entries, entry_history, entry_phrasings, entry_sources
 
-__all__ = ["remember", "write_new", "write_next", "write_parts"]
+__all__ = ["remember", "write_new", "write_next", "write_phrasings", "write_sources"]
 
 
 async def write_new(connection: AsyncConnection, entry: Entry, values: dict[str, Any]) -> None:
@@ -20,7 +20,9 @@ async def write_new(connection: AsyncConnection, entry: Entry, values: dict[str,
     own = {"id": entry.id, "tenant": entry.tenant, "state": entry.state}
     times = {"created_at": entry.created_at, "updated_at": entry.updated_at}
     await connection.execute(insert(entries), values | own | times)
-    await _insert_parts(connection, entry)
+    await connection.execute(insert(entry_phrasings), phrasing_rows(entry.id, entry.tenant, entry.phrasings))
+    if rows := source_rows(entry.id, entry.sources):
+        await connection.execute(insert(entry_sources), rows)
 
 
 async def write_next(connection: AsyncConnection, entry: Entry, values: dict[str, Any]) -> None:
@@ -43,11 +45,18 @@ async def write_next(connection: AsyncConnection, entry: Entry, values: dict[str
         raise EntryConflict(entry.id, expected=entry.revision - 1, found=entry.revision)
 
 
-async def write_parts(connection: AsyncConnection, entry: Entry) -> None:
-    """Replace the phrasings of an entry, and what it is found by when a document changes."""
-    for table in (entry_phrasings, entry_sources):
-        await connection.execute(delete(table).where(table.c.entry_id == entry.id))
-    await _insert_parts(connection, entry)
+async def write_phrasings(connection: AsyncConnection, entry: Entry) -> None:
+    """Put the phrasings of an entry in the place of those that were there."""
+    await connection.execute(delete(entry_phrasings).where(entry_phrasings.c.entry_id == entry.id))
+    rows = phrasing_rows(entry.id, entry.tenant, entry.phrasings)
+    await connection.execute(insert(entry_phrasings), rows)
+
+
+async def write_sources(connection: AsyncConnection, entry: Entry) -> None:
+    """Put what the entry is found by when a document changes in the place of what was there."""
+    await connection.execute(delete(entry_sources).where(entry_sources.c.entry_id == entry.id))
+    if rows := source_rows(entry.id, entry.sources):
+        await connection.execute(insert(entry_sources), rows)
 
 
 async def remember(connection: AsyncConnection, entry: Entry, *, by: str, change: str) -> None:
@@ -61,10 +70,3 @@ async def remember(connection: AsyncConnection, entry: Entry, *, by: str, change
         "snapshot": snapshot(entry),
     }
     await connection.execute(insert(entry_history), row)
-
-
-async def _insert_parts(connection: AsyncConnection, entry: Entry) -> None:
-    rows = phrasing_rows(entry.id, entry.tenant, entry.phrasings)
-    await connection.execute(insert(entry_phrasings), rows)
-    if sources := source_rows(entry.id, entry.sources):
-        await connection.execute(insert(entry_sources), sources)

@@ -18,6 +18,7 @@ from gateway.routes import (
     answers,
     audits,
     checks,
+    documents,
     entries,
     feedback,
     health,
@@ -37,7 +38,7 @@ def create_app(services: Services) -> FastAPI:
     app = FastAPI(title="Sekisho", version=services.version, docs_url="/docs", redoc_url=None)
     app.state.services = services
     for module in (
-        openai, answers, checks, review, audits, entries, suggestions, feedback, health, welcome,
+        openai, answers, checks, review, audits, entries, suggestions, documents, feedback, health, welcome,
     ):  # fmt: skip
         app.include_router(module.router)
     app.add_middleware(BodyLimit, max_bytes=services.settings.server.max_body_bytes)

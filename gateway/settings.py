@@ -122,6 +122,7 @@ class CacheSettings(Section):
     audit_first: int = Field(30, ge=0)  # hits by meaning that all go to a reviewer when a new cut serves
     on_breach: Literal["tighten", "pause", "alarm"] = "tighten"  # once it is shown that the target is passed
     on_collision: Literal["warn", "refuse"] = "warn"  # an entry that would compete with another is approved
+    overdue: Literal["keep", "stale"] = "keep"  # what an entry is after its review_by; a ticket opens anyway
     did_you_mean: bool = False  # whether an asker who gets no answer is shown the questions near his
 
 

@@ -2,7 +2,7 @@
 
 SQL is changed first and in one transaction; the index follows. A process that dies in between leaves
 documents whose `indexed_version` is not their version, or points that no passage knows: `index_pending`
-finds both at the next start.
+finds both at the next start. Verified entries that came from another version go stale in that transaction.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from encoders import Encoder
 from gateway.rag.chunking import Chunk
 from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
+from gateway.review.rereview import DocumentChange, outdate_and_ask
 from storage import schema
 from storage.sql import Database
 from storage.vectors import Point, VectorIndex
@@ -109,6 +110,7 @@ class Documents:
         self, found: Sequence[SourceDocument], refused: tuple[RefusedFile, ...]
     ) -> tuple[IngestReport, list[str]]:
         added, changed, unchanged = [], [], []
+        reviewed: list[DocumentChange] = []
         async with self._database.begin() as connection:
             stored = {row.path: row for row in await connection.execute(_STORED)}
             for document in found:
@@ -118,13 +120,18 @@ class Documents:
                     await _store(connection, document)
                 elif (before.version, before.title) != (_version(document.text), document.title):
                     changed.append(document.path)
+                    if before.version != _version(document.text):
+                        reviewed.append(await _change(connection, before, document))
                     await _forget(connection, before.id)
                     await _store(connection, document)
                 else:
                     unchanged.append(document.path)
             gone = [row for row in stored.values() if not _still_there(row.path, refused)]
             for row in gone:
+                reviewed.append(DocumentChange(document=row.path, version=None))
                 await _forget(connection, row.id)
+            if reviewed:  # in this very transaction: no crash can leave an entry behind its document
+                await outdate_and_ask(connection, reviewed)
         removed = tuple(row.path for row in gone)
         report = IngestReport(tuple(added), tuple(changed), tuple(unchanged), removed, refused)
         return report, [row.id for row in gone]
@@ -226,6 +233,15 @@ async def _store(connection: AsyncConnection, document: SourceDocument) -> None:
     rows = [_passage_row(document.path, id_, at, chunk) for at, chunk in enumerate(document.chunks)]
     for batch in _batches(rows, _ROWS_AT_ONCE):
         await connection.execute(insert(schema.passages), list(batch))
+
+
+async def _change(
+    connection: AsyncConnection, before: Row[*tuple[Any, ...]], document: SourceDocument
+) -> DocumentChange:
+    text = await connection.scalar(select(_DOCUMENTS.text).where(_DOCUMENTS.id == before.id))
+    return DocumentChange(
+        document=document.path, version=_version(document.text), before=text or "", after=document.text
+    )
 
 
 async def _forget(connection: AsyncConnection, document: str) -> None:

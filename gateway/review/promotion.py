@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID, uuid5
 
-from cache.content import Content
+from cache.content import Content, content_of
 from cache.entries import Entry, EntryKind, Source
 from cache.errors import CacheError
 from cache.store import EntryStore, Incoming
 from gateway.errors import Conflict, InvalidRequest
 from gateway.review.approval import would_be
+from gateway.review.provenance import draft_sources, in_present_version
+from gateway.review.rereview import present_sources
 from gateway.review.tickets import Ticket, Tickets
 
 __all__ = ["Publication", "answer_and_publish", "entry_id_of"]
@@ -26,7 +28,7 @@ class Publication:
     kind: EntryKind = "ground_truth"
     question: str | None = None  # how the entry asks; None: as the ticket does
     phrasings: tuple[str, ...] = ()  # other ways to ask the same
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Source, ...] | None = None  # None: what the draft was written from
     group: str | None = None  # who may read it; None: the asker's group
     language: str | None = None  # None: that of the ticket
 
@@ -60,7 +62,7 @@ async def answer_and_publish(
         return await _repeated(entries, ticket, answer, by=by)
     await _refuse_if_leaning(tickets, ticket, publication)
     ticket = await tickets.claim(ticket.id, tenant=tenant, by=by)
-    content = _content(ticket, answer, publication, by=by)
+    content = await _content(entries, ticket, answer, publication, by=by)
     if check is not None:
         await check(would_be(content, tenant=tenant, entry_id=entry_id_of(ticket)))
     entry = await _published(entries, ticket, content, by=by)
@@ -69,11 +71,18 @@ async def answer_and_publish(
 
 
 def entry_id_of(ticket: Ticket) -> str:
-    """The id of the entry that a ticket becomes, whenever it does."""
+    """The id of the entry that a ticket becomes, whenever it does, or asks to review."""
+    if ticket.outcome == "stale_entry" and ticket.entry_id is not None:
+        return ticket.entry_id
     return str(uuid5(_ENTRIES_OF_TICKETS, f"{ticket.tenant}/{ticket.id}"))
 
 
-def _content(ticket: Ticket, answer: str, publication: Publication, *, by: str) -> Content:
+async def _content(
+    entries: EntryStore, ticket: Ticket, answer: str, publication: Publication, *, by: str
+) -> Content:
+    if ticket.outcome == "stale_entry":
+        return await _reviewed(entries, ticket, answer, publication)
+    sources = draft_sources(ticket) if publication.sources is None else publication.sources
     return Content(
         kind=publication.kind,
         group=ticket.group if publication.group is None else publication.group,
@@ -81,7 +90,24 @@ def _content(ticket: Ticket, answer: str, publication: Publication, *, by: str) 
         phrasings=(publication.question or ticket.question, *publication.phrasings),
         answer=answer,
         owner=by,
-        sources=publication.sources,
+        sources=await in_present_version(entries.db, sources),
+    )
+
+
+async def _reviewed(entries: EntryStore, ticket: Ticket, answer: str, publication: Publication) -> Content:
+    """What the entry says, with the answer and whatever else the reviewer changed."""
+    entry = await entries.get(ticket.tenant, entry_id_of(ticket))
+    before, sources = content_of(entry), publication.sources
+    first = publication.question or entry.question
+    return replace(
+        before,
+        group=before.group if publication.group is None else publication.group,
+        language=publication.language or before.language,
+        phrasings=(first, *entry.phrasings, *publication.phrasings),
+        answer=answer,
+        sources=await present_sources(entries.db, entry)
+        if sources is None
+        else await in_present_version(entries.db, sources),
     )
 
 

@@ -28,6 +28,8 @@ __all__ = [
     "TicketState",
     "Tickets",
     "canonical_id",
+    "new_ticket_id",
+    "record_event",
 ]
 
 TicketState = Literal["open", "claimed", "answered", "dismissed"]
@@ -52,13 +54,13 @@ class Ticket:
     real_question: str
     question: str
     turns: tuple[Mapping[str, str], ...]  # the conversation before it: role, text
-    outcome: Literal["withheld", "escalated"]
+    outcome: Literal["withheld", "escalated", "stale_entry"]
     reason: str
     steps: tuple[Mapping[str, Any], ...]  # as gateway.review.steps renders them
     state: TicketState
     claimed_by: str | None
     answer: str | None
-    entry_id: str | None
+    entry_id: str | None  # the entry it became, or (stale_entry) asks to review
     revision: int
     created_at: datetime
     updated_at: datetime
@@ -88,7 +90,7 @@ class Tickets:
 
     def __init__(self, db: Database, *, draw_id: Callable[[], str] | None = None) -> None:
         self._db = db
-        self._draw_id = draw_id or _new_id
+        self._draw_id = draw_id or new_ticket_id
 
     async def open(
         self,
@@ -119,7 +121,7 @@ class Tickets:
     async def _insert(self, row: dict[str, Any], detail: Mapping[str, Any]) -> str:
         async with self._db.begin() as connection:
             await connection.execute(insert(table).values(row))
-            await _record(connection, row["id"], "opened", by="gateway", detail=detail)
+            await record_event(connection, row["id"], "opened", by="gateway", detail=detail)
         ticket_id: str = row["id"]
         return ticket_id
 
@@ -287,7 +289,7 @@ async def _change(
     changed = await connection.execute(update(table).where(*of_ticket).values(new))
     if changed.rowcount != 1:
         raise Conflict(f"ticket {ticket.id} was changed by somebody else; read it again")
-    await _record(connection, ticket.id, event, by=by, detail=detail or {})
+    await record_event(connection, ticket.id, event, by=by, detail=detail or {})
     return await _fetch(connection, ticket.id, tenant=ticket.tenant)
 
 
@@ -299,13 +301,15 @@ def canonical_id(ticket_id: str) -> str:
     return f"T-{letters.translate(_MISREAD)}"
 
 
-def _new_id() -> str:
+def new_ticket_id() -> str:
+    """A random id that can be read out over the telephone."""
     return "T-" + "".join(secrets.choice(_CROCKFORD) for _ in range(_ID_LENGTH))
 
 
-async def _record(
+async def record_event(
     connection: AsyncConnection, ticket_id: str, event: str, *, by: str, detail: Mapping[str, Any]
 ) -> None:
+    """Keep what happened to a ticket, in the transaction in which it does."""
     row = {"ticket_id": ticket_id, "at": datetime.now(UTC), "by": by, "event": event, "detail": dict(detail)}
     await connection.execute(insert(ticket_events).values(row))
 

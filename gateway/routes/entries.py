@@ -19,6 +19,7 @@ from gateway.access import ReviewerDep
 from gateway.assembly import Services
 from gateway.language import Language, language_of
 from gateway.review.approval import Approval, collision_body, review_body, would_be
+from gateway.review.rereview import approve_again
 from gateway.review.steps import rendered, storable
 from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep
@@ -226,14 +227,20 @@ async def edit(entry_id: Words, body: EditBody, caller: ReviewerDep, services: S
 async def change_state(
     entry_id: Words, body: StateBody, caller: ReviewerDep, services: ServicesDep
 ) -> dict[str, Any]:
-    """Activate, pause, outdate, retire or reopen an entry."""
+    """Activate, pause, outdate, retire or reopen an entry. A stale one that is activated was read again."""
     approval = services.approvals.begin(accept_collisions=body.accept_collisions)
     with refusals_named():
         before = await services.stores.entries.get(caller.tenant, entry_id)
         await approval.check(replace(before, state=body.state))
-        after = await services.stores.entries.change_state(
-            caller.tenant, entry_id, body.state, revision=body.revision or before.revision, by=caller.label
-        )
+        revision = body.revision or before.revision
+        if (before.state, body.state) == ("stale", "active"):
+            after = await approve_again(
+                services.tickets, services.stores.entries, before, revision=revision, by=caller.label
+            )
+        else:
+            after = await services.stores.entries.change_state(
+                caller.tenant, entry_id, body.state, revision=revision, by=caller.label
+            )
     return await _told(services, after, approval, by=caller.label)
 
 

@@ -34,7 +34,7 @@ class AnswerBody(BaseModel):
     kind: EntryKind = "ground_truth"
     question: Phrasing | None = None  # how the entry asks; by default as the ticket does
     phrasings: Annotated[list[Phrasing], Field(max_length=200)] = []
-    sources: Annotated[list[SourceBody], Field(max_length=100)] = []
+    sources: Annotated[list[SourceBody] | None, Field(max_length=100)] = None  # by default the draft's
     group: Group | None = None  # who may read it; by default the asker's group
     language: Language | None = None
 
@@ -130,7 +130,7 @@ def _publication(body: AnswerBody) -> Publication:
         kind=body.kind,
         question=body.question,
         phrasings=tuple(body.phrasings),
-        sources=sources_of(body.sources),
+        sources=None if body.sources is None else sources_of(body.sources),
         group=body.group,
         language=body.language,
     )

@@ -26,7 +26,7 @@ from gateway.envelope import envelope
 from gateway.errors import SekishoError
 from gateway.review.approval import Approvals
 from gateway.review.tickets import Tickets
-from gateway.routes import entries, feedback, review
+from gateway.routes import documents, entries, feedback, review
 from storage.schema import feedback as feedback_table
 from storage.schema import outcomes
 from storage.sql import Database
@@ -38,6 +38,7 @@ KEYS = {
     "client": BootstrapKey("sk-of-the-client-0001", "acme", "client", "web"),
     "staff": BootstrapKey("sk-of-the-client-0002", "acme", "client", "intranet", "staff"),
     "sato": BootstrapKey("sk-of-the-reviewer-0001", "acme", "reviewer", "Sato"),
+    "admin": BootstrapKey("sk-of-the-admin-00001", "acme", "admin", "Git hook"),
     "suzuki": BootstrapKey("sk-of-the-reviewer-0002", "acme", "reviewer", "Suzuki"),
     "stranger": BootstrapKey("sk-of-a-stranger-0001", "other", "admin", "Stranger"),
 }
@@ -106,7 +107,7 @@ async def gateway(database: Database) -> AsyncIterator[Gateway]:
     app = FastAPI()
     keys = Keys(database, bootstrap=list(KEYS.values()))
     app.state.services = Services(stores, tickets, keys, approvals_over(stores))
-    for module in (review, entries, feedback):
+    for module in (review, entries, feedback, documents):
         app.include_router(module.router)
 
     @app.exception_handler(SekishoError)
@@ -303,6 +304,45 @@ async def test_an_editor_who_read_an_old_revision_overwrites_nothing(gateway: Ga
     assert [result["error"]["code"] for result in results if "error" in result] == ["conflict"]
 
 
+async def test_a_document_kept_elsewhere_is_told_of_and_its_entry_read_again(gateway: Gateway) -> None:
+    sources = [{"document": "cms/7", "version": "1"}]
+    made = await gateway.ask("sato", "POST", "/v1/entries", {**ENTRY, "sources": sources})
+    path, told = f"/v1/entries/{made['entry']['id']}", {"document": "cms/7", "version": "2"}
+    await gateway.ask("sato", "POST", "/v1/documents/changed", told)
+    assert gateway.status == 403
+    assert (await gateway.ask("stranger", "POST", "/v1/documents/changed", told))["stale"] == []
+    done = await gateway.ask("admin", "POST", "/v1/documents/changed", told)
+    assert (done["stale"], done["indexed"]) == ([made["entry"]["id"]], True)
+    assert await gateway.stores.index.ids() == set()
+    [ticket] = (await gateway.ask("sato", "GET", "/v1/tickets", params={"state": "open"}))["tickets"]
+    assert (ticket["entry_id"], ticket["outcome"], ticket["steps"][0]["now"]) == (
+        made["entry"]["id"],
+        "stale_entry",
+        "2",
+    )
+    history = (await gateway.ask("sato", "GET", f"{path}/history"))["history"]
+    assert (history[-1]["change"], history[-1]["by"]) == ("outdated", "Git hook")
+    edited = await gateway.ask("suzuki", "PATCH", path, {"revision": 2, "answer": "17,000 yen."})
+    assert edited["entry"]["state"] == "stale"
+    active = await gateway.ask("suzuki", "POST", f"{path}/state", {"state": "active", "revision": 3})
+    assert (active["entry"]["state"], active["entry"]["revision"]) == ("active", 4)
+    assert [source["version"] for source in active["entry"]["sources"]] == ["2"]
+    seen = await gateway.ask("sato", "GET", f"/v1/tickets/{ticket['id']}")
+    assert (seen["state"], seen["claimed_by"], seen["answer"]) == ("answered", "Suzuki", "17,000 yen.")
+    assert len(await gateway.stores.index.ids()) == 2
+    assert (await gateway.ask("admin", "POST", "/v1/documents/changed", told))["stale"] == []
+
+
+async def test_an_editor_of_an_old_revision_brings_no_stale_entry_back(gateway: Gateway) -> None:
+    made = await gateway.ask("sato", "POST", "/v1/entries", {**ENTRY, "sources": [{"document": "cms/7"}]})
+    await gateway.ask("admin", "POST", "/v1/documents/changed", {"document": "cms/7", "version": None})
+    path = f"/v1/entries/{made['entry']['id']}/state"
+    refused = await gateway.ask("sato", "POST", path, {"state": "active", "revision": 1})
+    assert (gateway.status, refused["error"]["code"]) == (409, "conflict")
+    [ticket] = (await gateway.ask("sato", "GET", "/v1/tickets"))["tickets"]
+    assert ticket["state"] == "open"
+
+
 async def test_a_forbidden_step_of_life_is_a_conflict(gateway: Gateway) -> None:
     made = await gateway.ask("sato", "POST", "/v1/entries", ENTRY)
     refused = await gateway.ask(
@@ -354,13 +394,16 @@ async def test_entries_are_searched_and_filtered(gateway: Gateway) -> None:
         ("POST", "/v1/entries/e-1/state", {"state": "gone"}, ["body", "state"]),
         ("POST", "/v1/feedback", {"request_id": "r-1", "verdict": "meh"}, ["body", "verdict"]),
         ("POST", "/v1/feedback", {"verdict": "up"}, ["body", "request_id"]),
+        ("POST", "/v1/documents/changed", {"document": "fees.md"}, ["body", "version"]),
+        ("POST", "/v1/documents/changed", {"document": "", "version": None}, ["body", "document"]),
+        ("POST", "/v1/documents/changed", {"document": "fees.md", "version": ""}, ["body", "version"]),
         ("POST", "/v1/feedback", {"request_id": "\ud83d", "verdict": "up"}, ["body", "request_id"]),
     ],
 )
 async def test_a_bad_body_is_refused_by_the_name_of_its_field(
     gateway: Gateway, method: str, path: str, body: Any, where: list[object]
 ) -> None:
-    refused = await gateway.ask("sato", method, path.format(ticket=await gateway.ticket()), body)
+    refused = await gateway.ask("admin", method, path.format(ticket=await gateway.ticket()), body)
     assert (gateway.status, refused.get("where")) == (400, where)
 
 

@@ -1,0 +1,277 @@
+"""Entries that a person has to look at again: a document behind them changed, or their day has come.
+
+The entry goes stale and its ticket opens in one transaction, so neither is ever without the other, and doing
+it twice changes nothing. While a ticket waits, further changes are added to it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from itertools import islice
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, RowMapping, exists, insert, not_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from cache.entries import Entry, Source
+from cache.queries import changing, with_phrasings
+from cache.rows import entries_from_rows
+from cache.sources import Outdated, outdate, set_stale
+from cache.store import EntryStore
+from gateway.errors import Conflict
+from gateway.review.steps import Json, rendered
+from gateway.review.tickets import Tickets, new_ticket_id, record_event
+from storage.schema import entries, tickets
+from storage.sql import Database
+
+__all__ = [
+    "DocumentChange",
+    "Overdue",
+    "ReviewDue",
+    "SourceChange",
+    "approve_again",
+    "outdate_and_ask",
+    "present_sources",
+    "review_overdue",
+]
+
+Overdue = Literal["keep", "stale"]
+
+BY = "gateway"
+LONGEST_COMPARED = 400_000  # characters of both texts; more is no short difference
+LONGEST_DIFF = 4_000  # characters
+DIFF_LINES = 60
+AT_ONCE = 200  # entries whose day of review has come, in one transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentChange:
+    """A document that changed or went, with its texts where they are known."""
+
+    document: str
+    version: str | None  # None: it is gone
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceChange:
+    """A step of a ticket: a source of the entry is not what it was."""
+
+    document: str
+    was: str  # the version that the entry came from; "" if it names none
+    now: str | None  # None: the document is gone
+    diff: str  # unified, shortened; "" where the texts are not known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewDue:
+    """A step of a ticket: the day by which the entry was to be read again has passed."""
+
+    review_by: date
+
+
+async def outdate_and_ask(
+    connection: AsyncConnection, changes: Sequence[DocumentChange], *, tenant: str | None = None, by: str = BY
+) -> list[Outdated]:
+    """Make the entries of changed documents stale, and open a ticket for each; returns those concerned.
+
+    Args:
+        connection: a write transaction, that of the change itself where it is recorded in SQL.
+        tenant: whose entries; None is all tenants'.
+    """
+    by_document = {change.document: change for change in changes}
+    versions = {change.document: change.version for change in changes}
+    outdated = await outdate(connection, versions, now=datetime.now(UTC), by=by, tenant=tenant)
+    for one in outdated:
+        await _ask(
+            connection, one, [_step(source, by_document[source.document]) for source in one.sources], by=by
+        )
+    return outdated
+
+
+async def review_overdue(db: Database, *, today: date, overdue: Overdue = "keep") -> int:
+    """Open a ticket for every active entry whose `review_by` has passed; says how many.
+
+    One ticket for each entry and day. With `stale` the entry is not served until it was approved again.
+    """
+    async with db.connect() as connection:
+        waiting = await connection.scalars(select(entries.c.tenant).where(*_due(today)).distinct())
+    opened = 0
+    for tenant in waiting.all():
+        async with changing(db, tenant) as connection:
+            ids = select(entries.c.id).where(entries.c.tenant == tenant, *_due(today)).limit(AT_ONCE)
+            rows = await connection.execute(with_phrasings().where(entries.c.id.in_(ids)))
+            for entry in entries_from_rows(rows.mappings()):
+                await _ask_as_due(connection, entry, overdue)
+                opened += 1
+    return opened
+
+
+async def approve_again(asked: Tickets, store: EntryStore, entry: Entry, *, revision: int, by: str) -> Entry:
+    """A stale entry is right as it stands: active, with the present versions, and its tickets answered.
+
+    Raises:
+        EntryNotFound, EntryConflict, DuplicatePhrasing: then nothing has changed.
+    """
+    sources = await present_sources(store.db, entry)
+    active = await store.change_state(
+        entry.tenant, entry.id, "active", revision=revision, by=by, sources=sources
+    )
+    waiting = select(tickets.c.id).where(
+        tickets.c.tenant == entry.tenant,
+        tickets.c.entry_id == entry.id,
+        tickets.c.outcome == "stale_entry",
+        tickets.c.state.in_(("open", "claimed")),
+    )
+    async with store.db.connect() as connection:
+        ids = (await connection.scalars(waiting)).all()
+    for ticket_id in ids:
+        with suppress(Conflict):  # somebody else holds it, and will see that it is done
+            await asked.answer(ticket_id, tenant=entry.tenant, by=by, answer=active.answer, entry_id=entry.id)
+    return active
+
+
+async def present_sources(db: Database, entry: Entry) -> tuple[Source, ...]:
+    """An entry's sources in the versions that its last ticket told the reviewer of.
+
+    A source that is gone, or that somebody has edited since, stays as it is.
+    """
+    last = (
+        select(tickets.c.steps)
+        .where(tickets.c.tenant == entry.tenant, tickets.c.entry_id == entry.id)
+        .where(tickets.c.outcome == "stale_entry")
+        .order_by(tickets.c.created_at.desc())
+        .limit(1)
+    )
+    async with db.connect() as connection:
+        steps: list[dict[str, Any]] = await connection.scalar(last) or []
+    told = {
+        (step["document"], step["was"]): step["now"]
+        for step in steps
+        if step["type"] == "source_change" and step["now"] is not None
+    }
+    return tuple(
+        replace(source, version=told.get((source.document, source.version), source.version))
+        for source in entry.sources
+    )
+
+
+async def _ask(
+    connection: AsyncConnection, one: Outdated, steps: Sequence[dict[str, Any]], *, by: str
+) -> None:
+    """Open a ticket, or add what it does not say yet to the one that waits."""
+    last = await _last_ticket(connection, one.entry)
+    if one.newly or last is None:
+        await _open(connection, one.entry, steps, reason=_reason(steps), by=by)
+        return
+    told = {step["document"]: step["now"] for step in last["steps"] if step["type"] == "source_change"}
+    new = [step for step in steps if told.get(step["document"], "") != step["now"]]
+    if not new:
+        return
+    if last["state"] in ("open", "claimed"):
+        await _add(connection, last, new, by=by)
+    else:
+        await _open(connection, one.entry, new, reason=_reason(new), by=by)
+
+
+async def _ask_as_due(connection: AsyncConnection, entry: Entry, overdue: Overdue) -> None:
+    assert entry.review_by is not None  # noqa: S101 - for the type checker: `_due` looks for nothing else
+    step = rendered(ReviewDue(review_by=entry.review_by))
+    if overdue == "stale":
+        entry = await set_stale(connection, entry, now=datetime.now(UTC), by=BY)
+    await _open(connection, entry, [step], reason="review_due", by=BY)
+
+
+async def _last_ticket(connection: AsyncConnection, entry: Entry) -> RowMapping | None:
+    query = (
+        select(tickets.c.id, tickets.c.state, tickets.c.steps, tickets.c.revision)
+        .where(tickets.c.entry_id == entry.id, tickets.c.outcome == "stale_entry")
+        .order_by(tickets.c.created_at.desc())
+        .limit(1)
+        .with_for_update()
+    )
+    return (await connection.execute(query)).mappings().first()
+
+
+async def _open(
+    connection: AsyncConnection, entry: Entry, steps: Sequence[Json], *, reason: str, by: str
+) -> None:
+    """A ticket that nobody asked: its question and answer are the entry's."""
+    now, ticket_id = datetime.now(UTC), await _free_id(connection)
+    row = {
+        "id": ticket_id,
+        "tenant": entry.tenant,
+        "group": entry.group,
+        "request_id": f"{entry.id}@{entry.revision}",
+        "language": entry.language,
+        "real_question": entry.question,
+        "question": entry.question,
+        "outcome": "stale_entry",
+        "reason": reason,
+        "steps": list(steps),
+        "state": "open",
+        "entry_id": entry.id,
+        "created_at": now,
+        "updated_at": now,
+    }
+    await connection.execute(insert(tickets).values(row))
+    detail = {"reason": reason, "entry_revision": entry.revision}
+    await record_event(connection, ticket_id, "opened", by=by, detail=detail)
+
+
+async def _add(
+    connection: AsyncConnection, ticket: RowMapping, steps: Sequence[dict[str, Any]], *, by: str
+) -> None:
+    new = {
+        "steps": [*ticket["steps"], *steps],
+        "reason": _reason(steps),
+        "revision": ticket["revision"] + 1,
+        "updated_at": datetime.now(UTC),
+    }
+    await connection.execute(update(tickets).where(tickets.c.id == ticket["id"]).values(new))
+    detail = {step["document"]: step["now"] for step in steps}
+    await record_event(connection, ticket["id"], "changed", by=by, detail=detail)
+
+
+async def _free_id(connection: AsyncConnection) -> str:
+    while True:
+        drawn = new_ticket_id()
+        if await connection.scalar(select(tickets.c.id).where(tickets.c.id == drawn)) is None:
+            return drawn
+
+
+def _due(today: date) -> list[ColumnElement[bool]]:
+    """Active entries whose day has passed, and no ticket was opened for it since."""
+    asked = exists().where(
+        tickets.c.entry_id == entries.c.id,
+        tickets.c.reason == "review_due",
+        tickets.c.created_at >= entries.c.review_by,
+    )
+    return [entries.c.state == "active", entries.c.review_by < today, not_(asked)]
+
+
+def _reason(steps: Sequence[dict[str, Any]]) -> str:
+    return "source_gone" if all(step["now"] is None for step in steps) else "source_changed"
+
+
+def _step(source: Source, change: DocumentChange) -> dict[str, Any]:
+    step = SourceChange(document=source.document, was=source.version, now=change.version, diff=_diff(change))
+    shown = rendered(step)
+    assert isinstance(shown, dict)  # noqa: S101 - for the type checker: a dataclass is an object
+    return shown
+
+
+def _diff(change: DocumentChange) -> str:
+    """The changed lines with one around them, in a length that a person reads."""
+    if not change.before or len(change.before) + len(change.after) > LONGEST_COMPARED:
+        return ""
+    lines = difflib.unified_diff(change.before.splitlines(), change.after.splitlines(), lineterm="", n=1)
+    shown = list(islice(lines, 2, DIFF_LINES + 3))  # the first two would name files
+    text = "\n".join(shown[:DIFF_LINES])
+    cut = len(shown) > DIFF_LINES or len(text) > LONGEST_DIFF
+    return f"{text[:LONGEST_DIFF]}\n…" if cut else text

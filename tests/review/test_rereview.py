@@ -1,0 +1,355 @@
+"""When a document changes, no entry that came from it is served until a person has read it again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from cache.content import content_of
+from cache.entries import Entry, Source
+from cache.indexing import disagreement, index_pending
+from cache.shelf import Shelf
+from cache.store import EntryStore
+from encoders import encode_one
+from gateway.domain import Draft, Passage, Step
+from gateway.rag.documents import Documents
+from gateway.review.promotion import Publication, answer_and_publish
+from gateway.review.rereview import (
+    DocumentChange,
+    approve_again,
+    outdate_and_ask,
+    review_overdue,
+)
+from gateway.review.tickets import Ticket, Tickets
+from storage.edge import EdgeIndex
+from storage.sql import Database
+from storage.testing import MemoryIndex
+from storage.vectors import VectorIndex
+from tests.cache.shelves import WEIGHTS, WordEncoder, content
+from tests.review.asking import question
+
+OLD = "# Fees\n\nA residence card is 300 yen.\n\nPay at window 5.\n"
+NEW = OLD.replace("300", "400")
+CARD = "How much is a residence card?"
+LIKE_CARD = "How much is a new residence card?"
+
+
+def version(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+@pytest.fixture
+async def index(tmp_path: Path) -> AsyncIterator[EdgeIndex]:
+    opened = await EdgeIndex.open(tmp_path / "index", identity=WordEncoder().identity)
+    yield opened
+    await opened.close()
+
+
+@dataclass
+class Office:
+    """A folder of documents, the entries that came from them, and the reviewers' tickets."""
+
+    database: Database
+    folder: Path
+    index: VectorIndex
+    entries: EntryStore
+    tickets: Tickets
+    documents: Documents
+    shelf: Shelf
+
+    def write(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text, "utf-8")
+
+    async def read(self) -> None:
+        """As at every start."""
+        await self.documents.ingest([self.folder])
+        await index_pending(self.entries, self.index, WordEncoder())
+
+    async def keep(self, text: str = CARD, *, tenant: str = "acme", **changed: object) -> Entry:
+        written = content(text, **({"sources": (Source("fees.md", version(OLD)),)} | changed))
+        kept = await self.entries.create(tenant, written, by="ann", state="active")
+        await index_pending(self.entries, self.index, WordEncoder())
+        return kept
+
+    async def state(self, entry: Entry) -> str:
+        return (await self.entries.get(entry.tenant, entry.id)).state
+
+    async def asked(self, *, tenant: str = "acme") -> tuple[Ticket, ...]:
+        return (await self.tickets.list(tenant=tenant)).tickets
+
+    async def finds(self, text: str) -> bool:
+        found = await self.shelf.find(await encode_one(WordEncoder(), text), tenant="acme", language="en")
+        return type(found).__name__ == "Hit"
+
+    async def tell(self, document: str, version: str | None, *, tenant: str | None = None) -> int:
+        async with self.database.begin() as connection:
+            change = DocumentChange(document=document, version=version)
+            return len(await outdate_and_ask(connection, [change], tenant=tenant))
+
+
+@pytest.fixture
+async def office(database: Database, index: VectorIndex, tmp_path: Path) -> Office:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    encoder, entries = WordEncoder(), EntryStore(database)
+    office = Office(
+        database, folder, index, entries, Tickets(database),
+        Documents(database, MemoryIndex(encoder.identity), encoder),
+        Shelf(entries, index, encoder, weights=WEIGHTS),
+    )  # fmt: skip
+    office.write("fees.md", OLD)
+    office.write("hours.md", "# Hours\n\nNine to five.\n")
+    await office.read()
+    return office
+
+
+async def test_an_entry_is_not_served_once_its_document_has_changed(office: Office) -> None:
+    card = await office.keep()
+    hours = await office.keep("When do you open?", sources=(Source("hours.md", ""),))
+    other = await office.keep("Where are you?", sources=(Source("https://example.org/map", "7"),))
+    assert await office.finds(CARD)
+    assert await office.finds(LIKE_CARD)
+    office.write("fees.md", NEW)
+    await office.documents.ingest([office.folder])
+    assert not await office.finds(CARD)  # the exact tier and
+    assert not await office.finds(LIKE_CARD)  # the index, before it follows SQL
+    await index_pending(office.entries, office.index, WordEncoder())
+    assert not await disagreement(office.entries, office.index)
+    vector = (await WordEncoder().encode([CARD]))[0]
+    assert card.id not in {
+        one.payload["entry"] for one in await office.index.nearest(vector, where={}, limit=9)
+    }
+    assert [await office.state(one) for one in (card, hours, other)] == ["stale", "active", "active"]
+    last = (await office.entries.history("acme", card.id))[-1]
+    assert (last.change, last.by, last.revision) == ("outdated", "gateway", 2)
+
+
+async def test_the_ticket_shows_what_changed(office: Office) -> None:
+    card = await office.keep(group="staff")
+    office.write("fees.md", NEW)
+    await office.read()
+    (ticket,) = await office.asked()
+    assert (ticket.outcome, ticket.reason, ticket.state) == ("stale_entry", "source_changed", "open")
+    assert (ticket.question, ticket.entry_id, ticket.group, ticket.asker) == (CARD, card.id, "staff", None)
+    (step,) = ticket.steps
+    assert (step["document"], step["was"], step["now"]) == ("fees.md", version(OLD), version(NEW))
+    assert "-A residence card is 300 yen." in step["diff"]
+    assert "+A residence card is 400 yen." in step["diff"]
+    assert "window 5" not in step["diff"]
+    assert "---" not in step["diff"]
+
+
+async def test_reading_the_documents_again_asks_nobody_twice(office: Office) -> None:
+    await office.keep()
+    office.write("fees.md", NEW)
+    for _ in range(3):
+        await office.read()
+    assert len(await office.asked()) == 1
+
+
+async def test_a_document_that_goes_takes_its_entries_out_of_service(office: Office) -> None:
+    card = await office.keep()
+    (office.folder / "fees.md").unlink()
+    await office.read()
+    assert await office.state(card) == "stale"
+    (ticket,) = await office.asked()
+    assert (ticket.reason, ticket.steps[0]["now"], ticket.steps[0]["diff"]) == ("source_gone", None, "")
+
+
+async def test_a_change_while_the_ticket_waits_is_added_to_it(office: Office) -> None:
+    card = await office.keep(sources=(Source("fees.md", version(OLD)), Source("hours.md", "old")))
+    office.write("fees.md", NEW)
+    await office.read()
+    newest = NEW.replace("400", "500")
+    office.write("fees.md", newest)
+    (office.folder / "hours.md").unlink()
+    await office.read()
+    (ticket,) = await office.asked()
+    assert [(step["document"], step["now"]) for step in ticket.steps] == [
+        ("fees.md", version(NEW)), ("fees.md", version(newest)), ("hours.md", None),
+    ]  # fmt: skip
+    events = await office.tickets.events(ticket.id, tenant="acme")
+    assert [event.event for event in events] == ["opened", "changed"]
+    await approve_again(
+        office.tickets, office.entries, await office.entries.get("acme", card.id), revision=2, by="Sato"
+    )
+    again = await office.entries.get("acme", card.id)
+    assert again.sources == (Source("fees.md", version(newest)), Source("hours.md", "old"))
+
+
+async def test_an_entry_that_is_still_right_comes_back_with_the_new_version(office: Office) -> None:
+    card = await office.keep()
+    office.write("fees.md", NEW)
+    await office.read()
+    stale = await office.entries.get("acme", card.id)
+    active = await approve_again(office.tickets, office.entries, stale, revision=stale.revision, by="Sato")
+    assert (active.state, active.revision, active.sources) == (
+        "active",
+        3,
+        (Source("fees.md", version(NEW)),),
+    )
+    (ticket,) = await office.asked()
+    assert (ticket.state, ticket.claimed_by, ticket.answer) == ("answered", "Sato", card.answer)
+    await office.read()
+    assert await office.finds(CARD)
+    office.write("fees.md", OLD)  # back again: another change, another ticket
+    await office.read()
+    assert await office.state(card) == "stale"
+    assert [one.state for one in await office.asked()] == ["answered", "open"]
+
+
+async def test_a_ticket_that_is_answered_brings_its_entry_back_in_other_words(office: Office) -> None:
+    card = await office.keep(kind="confirmed_answer", owner="ann")
+    office.write("fees.md", NEW)
+    await office.read()
+    (ticket,) = await office.asked()
+    for _ in range(2):  # a repeat changes nothing
+        answered, entry = await answer_and_publish(
+            office.tickets, office.entries, ticket.id, tenant="acme", by="Sato", answer="400 yen.",
+            publication=Publication(phrasings=("residence card fee",)),
+        )  # fmt: skip
+    assert (answered.state, answered.entry_id, entry.id) == ("answered", card.id, card.id)
+    assert (entry.state, entry.answer, entry.revision) == ("active", "400 yen.", 3)
+    assert entry.phrasings == (CARD, "residence card fee")
+    assert (entry.kind, entry.owner, entry.sources) == (
+        "confirmed_answer",
+        "ann",
+        (Source("fees.md", version(NEW)),),
+    )
+    assert (await office.entries.list("acme")).total == 1
+
+
+async def test_a_dismissed_ticket_leaves_the_entry_out_of_service_until_the_next_change(
+    office: Office,
+) -> None:
+    card = await office.keep()
+    office.write("fees.md", NEW)
+    await office.read()
+    (ticket,) = await office.asked()
+    await office.tickets.dismiss(ticket.id, tenant="acme", by="Sato")
+    await office.read()
+    assert (await office.state(card), len(await office.asked())) == ("stale", 1)
+    office.write("fees.md", NEW.replace("400", "500"))
+    await office.read()
+    assert [one.state for one in await office.asked()] == ["dismissed", "open"]
+
+
+@pytest.mark.parametrize(
+    ("state", "after"), [("draft", "draft"), ("paused", "stale"), ("retired", "retired")]
+)
+async def test_what_may_come_back_without_being_read_goes_stale_too(
+    office: Office, state: str, after: str
+) -> None:
+    written = content(CARD, sources=(Source("fees.md", version(OLD)),))
+    entry = await office.entries.create("acme", written, by="ann", state=state)  # type: ignore[arg-type]
+    office.write("fees.md", NEW)
+    await office.read()
+    assert await office.state(entry) == after
+
+
+async def test_a_document_kept_elsewhere_is_told_of_once_for_each_version(office: Office) -> None:
+    url = "https://example.org/手数料"
+    mine = await office.keep(sources=(Source(url, "1"),))
+    theirs = await office.keep(tenant="other", sources=(Source(url, "1"),))
+    assert await office.tell(url, "1", tenant="acme") == 0
+    assert await office.tell(url, "2", tenant="acme") == 1
+    await office.tell(url, "2", tenant="acme")
+    assert [await office.state(one) for one in (mine, theirs)] == ["stale", "active"]
+    (ticket,) = await office.asked()
+    assert len(ticket.steps) == 1
+    assert await office.asked(tenant="other") == ()
+    await office.tell(url, None, tenant="acme")
+    (ticket,) = await office.asked()
+    assert ([step["now"] for step in ticket.steps], ticket.reason) == (["2", None], "source_gone")
+
+
+async def test_a_name_that_is_only_alike_is_another_document(office: Office) -> None:
+    card = await office.keep()
+    for name in ("fees", "fees.md ", "FEES.md", "x/fees.md"):
+        assert await office.tell(name, None) == 0
+    assert await office.state(card) == "active"
+
+
+async def test_a_crash_in_the_middle_leaves_entry_and_document_as_they_were(office: Office) -> None:
+    card = await office.keep()
+
+    async def outdated_until_the_power_fails() -> None:
+        async with office.database.begin() as connection:
+            await outdate_and_ask(connection, [DocumentChange(document="fees.md", version=None)])
+            raise RuntimeError("the power fails")
+
+    with pytest.raises(RuntimeError, match="the power fails"):
+        await outdated_until_the_power_fails()
+    assert (await office.state(card), await office.asked()) == ("active", ())
+
+
+async def test_many_entries_of_many_documents_go_stale_at_once(office: Office) -> None:
+    for number in range(3):
+        await office.keep(f"Question {number}?", sources=(Source(f"{number}.md", ""), Source("all.md", "")))
+    changes = [DocumentChange(document=f"{number}.md", version="2") for number in range(1_200)]
+    async with office.database.begin() as connection:
+        outdated = await outdate_and_ask(
+            connection, [*changes, DocumentChange(document="all.md", version="2")]
+        )
+    assert [len(one.sources) for one in outdated] == [2, 2, 2]
+    assert [len(ticket.steps) for ticket in await office.asked()] == [2, 2, 2]
+
+
+@pytest.mark.parametrize(("overdue", "state"), [("keep", "active"), ("stale", "stale")])
+async def test_an_entry_whose_day_of_review_has_passed_is_asked_for_once(
+    office: Office, overdue: str, state: str
+) -> None:
+    today = datetime.now(UTC).date()
+    due = await office.keep("Due?", review_by=today - timedelta(days=1), sources=())
+    await office.keep("Today?", review_by=today, sources=())
+    await office.keep("Never?", sources=())
+    assert await review_overdue(office.database, today=today, overdue=overdue) == 1  # type: ignore[arg-type]
+    assert await review_overdue(office.database, today=today, overdue=overdue) == 0  # type: ignore[arg-type]
+    assert await office.state(due) == state
+    (ticket,) = await office.asked()
+    assert (ticket.entry_id, ticket.outcome, ticket.reason) == (due.id, "stale_entry", "review_due")
+
+
+async def test_a_new_day_of_review_is_asked_for_again(office: Office) -> None:
+    due = await office.keep("Due?", review_by=date(2026, 1, 1), sources=())
+    assert await review_overdue(office.database, today=date(2026, 1, 2)) == 1
+    later = datetime.now(UTC).date() + timedelta(days=30)
+    await office.entries.edit(
+        "acme", due.id, replace(content_of(due), review_by=later), revision=1, by="Sato"
+    )
+    assert await review_overdue(office.database, today=later) == 0
+    assert await review_overdue(office.database, today=later + timedelta(days=1)) == 1
+
+
+def draft_of(*sources: str) -> tuple[Step, ...]:
+    contexts = tuple(Passage(text="A passage.", source=source) for source in sources)
+    return (Step("rag", 1.0, Draft(text="300 yen.", contexts=contexts, model="m")),)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (None, (Source("fees.md", version(OLD)), Source("https://example.org/x", ""))),
+        ((), ()),
+        ((Source("hours.md", ""), Source("fees.md", "mine")), None),
+    ],
+    ids=["the draft's", "none", "the reviewer's"],
+)
+async def test_a_published_answer_knows_what_it_came_from(
+    office: Office, given: tuple[Source, ...] | None, expected: tuple[Source, ...] | None
+) -> None:
+    steps = draft_of("fees.md", "https://example.org/x", "fees.md", "", "x" * 2_000, "bell\x07.md")
+    ticket = await office.tickets.open(question(CARD), outcome="withheld", reason="unchecked", steps=steps)
+    _, entry = await answer_and_publish(
+        office.tickets, office.entries, ticket, tenant="acme", by="Sato", answer="300 yen.",
+        publication=Publication(sources=given),
+    )  # fmt: skip
+    if expected is None:
+        hours = version("# Hours\n\nNine to five.\n")
+        expected = (Source("hours.md", hours), Source("fees.md", "mine"))
+    assert entry.sources == expected
