@@ -120,10 +120,7 @@ class Documents:
                     await _store(connection, document)
                 elif (before.version, before.title) != (_version(document.text), document.title):
                     changed.append(document.path)
-                    if before.version != _version(document.text):
-                        reviewed.append(await _change(connection, before, document))
-                    await _forget(connection, before.id)
-                    await _store(connection, document)
+                    reviewed += await _replace(connection, before, document)
                 else:
                     unchanged.append(document.path)
             gone = [row for row in stored.values() if not _still_there(row.path, refused)]
@@ -235,13 +232,17 @@ async def _store(connection: AsyncConnection, document: SourceDocument) -> None:
         await connection.execute(insert(schema.passages), list(batch))
 
 
-async def _change(
+async def _replace(
     connection: AsyncConnection, before: Row[*tuple[Any, ...]], document: SourceDocument
-) -> DocumentChange:
+) -> list[DocumentChange]:
+    """Store the document in the place of what it was; the change of its text, if that changed."""
     text = await connection.scalar(select(_DOCUMENTS.text).where(_DOCUMENTS.id == before.id))
-    return DocumentChange(
-        document=document.path, version=_version(document.text), before=text or "", after=document.text
-    )
+    await _forget(connection, before.id)
+    await _store(connection, document)
+    version = _version(document.text)
+    if version == before.version:
+        return []
+    return [DocumentChange(document=document.path, version=version, before=text or "", after=document.text)]
 
 
 async def _forget(connection: AsyncConnection, document: str) -> None:
