@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
@@ -18,7 +19,7 @@ from classifiers.gate import ScopeSource
 from classifiers.gate.examples import ExampleGate
 from classifiers.gate.passages import PassageScope
 from classifiers.retrieval.evidence import EvidenceJudge
-from encoders import Encoded, EncoderError, encode_one
+from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
 from gateway.near_questions import NearQuestions
 from gateway.outcomes import OutcomeLog
@@ -34,6 +35,7 @@ from gateway.review.acceptance import Acceptances
 from gateway.review.approval import Approvals
 from gateway.review.audits import Audits
 from gateway.review.lookups import LookupLog, Rates
+from gateway.review.rereview import Overdue, review_overdue
 from gateway.review.tickets import Tickets
 from gateway.scope import EntryScope
 from gateway.settings import AuthSettings, CacheSettings, Settings, UnderstandingSettings
@@ -48,6 +50,7 @@ from storage.vectors import IndexUnavailable
 __all__ = ["Services", "assemble", "open_judge"]
 
 VERIFIED_QUESTIONS = 1_000  # that the gate compares with when it suspects something; more add little but time
+REVIEWS_S = 3600.0  # days of review pass at midnight (UTC)
 CATCH_UP_S = 3.0  # entries written elsewhere (an import, another replica) are indexed this soon
 
 
@@ -96,7 +99,8 @@ async def assemble(
         rag = _rag(settings, stores)
         stack.push_async_callback(rag.close)
         judge, tickets = open_judge(settings), Tickets(stores.database)
-        beside = (outcomes.run(), acceptances.run(), _catch_up(stores))
+        reviews = _ask_for_reviews(stores, settings.cache.overdue)
+        beside = (outcomes.run(), acceptances.run(), _catch_up(stores), reviews)
         for work in (*beside, *([lookups.run()] if lookups else [])):
             await stack.enter_async_context(_beside(work))
         yield Services(
@@ -120,7 +124,7 @@ def _pipeline(
     settings: Settings, stores: Stores, gate: Gate, rag: Rag, judge: Judge, tickets: Tickets, watch: Watch
 ) -> Pipeline:
     return Pipeline(
-        understanding=_understanding(settings.understanding),
+        understanding=_understanding(settings.understanding, stores.encoder),
         encoder=stores.encoder if _looks_at_vectors(settings) else NoEncoder(),
         gate=gate,
         cache=stores.shelf if settings.cache.enabled else NoCache(),
@@ -209,9 +213,10 @@ def _rag(settings: Settings, stores: Stores) -> UpstreamRag | KnowledgeRag:
     return KnowledgeRag(search, EvidenceJudge(), writer)
 
 
-def _understanding(settings: UnderstandingSettings) -> Understanding:
+def _understanding(settings: UnderstandingSettings, encoder: Encoder) -> Understanding:
     return Understanding(
         ChatModel.of(settings.llm) if settings.llm else None,
+        encoder,
         max_questions=settings.max_questions,
         default_language=settings.default_language,
         follow_ups=settings.follow_ups,
@@ -235,6 +240,16 @@ async def _catch_up(stores: Stores) -> None:
             await stores.index_pending()
         except (DatabaseUnavailable, IndexUnavailable, EncoderError) as exc:
             structlog.get_logger("sekisho.index").warning("the index is behind", error=str(exc))
+
+
+async def _ask_for_reviews(stores: Stores, overdue: Overdue) -> None:
+    """Ask reviewers for entries whose day of review has come."""
+    while True:
+        try:
+            await review_overdue(stores.database, today=datetime.now(UTC).date(), overdue=overdue)
+        except DatabaseUnavailable as exc:
+            structlog.get_logger("sekisho.review").warning("reviews not asked for", error=str(exc))
+        await asyncio.sleep(REVIEWS_S)
 
 
 @asynccontextmanager
