@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from sqlalchemy import insert
 
+from cache.guards import Compared
 from cache.matching import Miss, NearMiss
 from cache.shelf import Shelf
 from cache.store import EntryStore
@@ -43,6 +44,16 @@ RIVAL = {"phrasings": ["How do I reset my own account password?"], "answer": "y"
 LOOKED_UP = (Step("cache", 0.5, Miss(reason="nothing close")),)
 
 
+class NotGuard:
+    """Tells “not” from its absence, and nothing else."""
+
+    name = "polarity"
+
+    def veto(self, compared: Compared, /) -> str | None:
+        negated = "not" in compared.question.split()
+        return None if negated == ("not" in compared.phrasing.split()) else "one of them is negated"
+
+
 @dataclass
 class Desk(Gateway):
     """The routes over real stores."""
@@ -57,7 +68,7 @@ async def desk(database: Database) -> AsyncIterator[Desk]:
     stores = Stores(
         database=database, encoder=encoder, entry_index=index, passage_index=MemoryIndex(encoder.identity),
         entries=kept, documents=Documents(database, index, encoder),
-        shelf=Shelf(kept, index, encoder, weights=WEIGHTS),
+        shelf=Shelf(kept, index, encoder, weights=WEIGHTS, guards=[NotGuard()]),
     )  # fmt: skip
     app = FastAPI()
     keys = Keys(database, bootstrap=list(KEYS.values()))
