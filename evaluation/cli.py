@@ -25,6 +25,7 @@ from gateway.assembly import assemble, open_judge
 from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
 from gateway.settings import Settings
+from gateway.stores import open_encoder
 
 __all__ = ["app"]
 
@@ -109,8 +110,13 @@ def followups_command(
     """Follow-ups: what is looked up though it leans on earlier turns, or held back though it does not."""
     rows = read_cases(cases, FollowUp)
     settings = find_settings(config)
+
+    async def measure(progress: Callable[[], None]) -> Any:
+        encoder = await open_encoder(settings)
+        return await evaluate_followups(rows, settings.understanding, encoder, progress=progress)
+
     with _bar(len(rows)) as progress:
-        found = uvloop.run(evaluate_followups(rows, settings.understanding, progress=progress))
+        found = uvloop.run(measure(progress))
     _tell(tables.followups_table(found), found.as_json(), json_file)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from encoders import Encoder
 from evaluation.cases import FollowUp
 from evaluation.statistics import Rate, percentiles
 from gateway.domain import Conversation, Turn
@@ -74,6 +75,7 @@ class FollowUpsResult:
 async def evaluate_followups(
     cases: Sequence[FollowUp],
     settings: UnderstandingSettings,
+    encoder: Encoder,
     *,
     progress: Callable[[], None] = lambda: None,
 ) -> FollowUpsResult:
@@ -82,6 +84,7 @@ async def evaluate_followups(
     It is looked up if one of its questions is; small talk never is.
     """
     understanding = Understanding(
+        encoder=encoder,
         max_questions=_MOST_QUESTIONS,
         default_language=settings.default_language,
         follow_ups=settings.follow_ups,

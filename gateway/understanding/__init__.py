@@ -5,24 +5,30 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from encoders import Encoder, EncoderError
 from gateway.domain import Conversation, Question, Turn, Understood
 from gateway.errors import InvalidRequest
 from gateway.language import Language, language_of
-from gateway.understanding.leaning import leans
+from gateway.understanding.leaning import leans, ruled
+from gateway.understanding.nearness import nearness
 from gateway.understanding.rewriting import Completes, Rewriter
 from gateway.understanding.splitting import is_reply, questions_in
-from gateway.understanding.weighing import Caution
+from gateway.understanding.weighing import Caution, Nearness, read_weights
 from gateway.understanding.wording import Wording, wording
 
 __all__ = ["Understanding"]
 
 
 class Understanding:
-    """Rules per language; with a language model, questions that lean on earlier turns are said in full."""
+    """Rules per language; with a language model, questions that lean on earlier turns are said in full.
+
+    With the shipped encoder, an English question is also compared with what its asker said before.
+    """
 
     def __init__(
         self,
         llm: Completes | None = None,
+        encoder: Encoder | None = None,
         *,
         max_questions: int = 8,
         default_language: Language = "ja",
@@ -30,6 +36,7 @@ class Understanding:
         rewrite_timeout_s: float = 8.0,
     ) -> None:
         self._rewriter = Rewriter(llm, timeout_s=rewrite_timeout_s) if llm else None
+        self._encoder = encoder if encoder and encoder.identity.name == read_weights().encoder else None
         self._max_questions = max_questions
         self._default_language: Language = default_language
         self._follow_ups: Caution = follow_ups
@@ -82,9 +89,18 @@ class Understanding:
     async def _question(
         self, text: str, conversation: Conversation, earlier: Sequence[Turn], words: Wording
     ) -> Question:
-        said = [turn.text for turn in earlier if turn.role == "user"] or [turn.text for turn in earlier]
-        alone = leans(text, words, earlier=said, caution=self._follow_ups) is None
+        alone = await self._stands_alone(text, earlier, words)
         if not alone and earlier and self._rewriter:
             rewritten = await self._rewriter.rewrite(text, earlier, words)
             text, alone = (rewritten, True) if rewritten else (text, False)
         return Question(text=text, language=words.language, conversation=conversation, self_contained=alone)
+
+    async def _stands_alone(self, text: str, earlier: Sequence[Turn], words: Wording) -> bool:
+        said = [turn.text for turn in earlier if turn.role == "user"] or [turn.text for turn in earlier]
+        near: Nearness | None = None
+        if self._encoder and said and words.needed is None and not ruled(text, words):
+            try:
+                near = await nearness(self._encoder, text, said)
+            except EncoderError:
+                return False  # what could not be compared is not looked up
+        return leans(text, words, earlier=said, nearness=near, caution=self._follow_ups) is None

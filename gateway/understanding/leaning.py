@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gateway.understanding.naming import is_name, naming_words, stem
-from gateway.understanding.weighing import Caution, read_weights, signs
+from gateway.understanding.weighing import Caution, Nearness, read_weights, signs
 from gateway.understanding.wording import Wording
 
 __all__ = ["continues", "leans", "plain", "points_back", "ruled"]
@@ -17,11 +17,18 @@ _LONG_NAME = {"ja": 4, "zh": 3}  # characters: 住民票写し names more than �
 _TOO_EARLY = 3  # a boundary this near the start has no subject before it
 
 
-def leans(text: str, wording: Wording, *, earlier: Sequence[str], caution: Caution = "strict") -> str | None:
+def leans(
+    text: str,
+    wording: Wording,
+    *,
+    earlier: Sequence[str],
+    nearness: Nearness | None = None,
+    caution: Caution = "strict",
+) -> str | None:
     """Why a question can't stand alone, or None if it can.
 
     `earlier` are the asker's turns before it. Without any, only a question that names nothing at all leans.
-    `caution` counts where signs are weighed: in English.
+    `nearness` and `caution` count where signs are weighed: in English.
     """
     said = plain(text)
     if not earlier:
@@ -29,7 +36,8 @@ def leans(text: str, wording: Wording, *, earlier: Sequence[str], caution: Cauti
     if why := ruled(said, wording):
         return why
     if wording.needed is None:
-        held = read_weights().hold_back(signs(said, wording, earlier=earlier), caution)
+        found = signs(said, wording, earlier=earlier, nearness=nearness)
+        held = read_weights().of(nearness).hold_back(found, caution)
         return "names too little" if held else None
     return "names too little" if _evidence(text, wording, earlier) < wording.needed else None
 
