@@ -38,7 +38,7 @@ __all__ = [
 Would = Literal["answer", "be_held_back", "be_near"]
 Strings = NDArray[np.str_]
 _WORST_FIRST: dict[Would, int] = {"answer": 0, "be_held_back": 1, "be_near": 2}
-_EVIDENCE_AT_ONCE = 2_000_000  # questions × entries; five numbers each: 80 MB
+_COSINES_AT_ONCE = 2_000_000  # a few arrays of them at a time: 100 MB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +184,7 @@ def _near(
     cut: float,
 ) -> Iterator[tuple[int, Candidate]]:
     """Each phrasing with the entries that come near it, were its own not there."""
-    at_once = max(1, _EVIDENCE_AT_ONCE // len(entries))
+    at_once = max(1, _COSINES_AT_ONCE // len(texts))
     groups = np.array([entry.group for entry in entries])
     for start in range(0, len(texts), at_once):
         rows = np.arange(start, min(len(texts), start + at_once))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from cache.collisions import Collision
 from cache.store import EntryStore
 from cache.transfer import ImportReport, export_entries, import_entries
 from gateway.access import Keys, Role
@@ -23,6 +25,7 @@ from storage.vectors import IndexUnavailable
 __all__ = ["add_to"]
 
 console = Console(highlight=False)
+WORST = 5  # competing pairs that are shown
 
 Tenant = Annotated[str, typer.Option(help="Whose entries.")]
 Language = Annotated[str | None, typer.Option(help="The language of rows that state none.")]
@@ -40,12 +43,16 @@ def add_to(app: typer.Typer) -> None:
 
 
 def import_command(
-    file: Path, config: ConfigOption = None, tenant: Tenant = "default", language: Language = None
+    file: Path,
+    config: ConfigOption = None,
+    tenant: Tenant = "default",
+    language: Language = None,
+    collisions: Annotated[bool, typer.Option(help="Look for entries that compete.")] = True,
 ) -> None:
     """Import verified entries from CSV, JSONL or XLSX; refused rows are listed by line."""
     settings = find_settings(config)
 
-    async def work() -> ImportReport:
+    async def work() -> tuple[ImportReport, Sequence[Collision]]:
         async with open_database(settings) as database:
             with _counting("importing") as progress:
                 report = await import_entries(
@@ -60,13 +67,18 @@ def import_command(
             async with open_stores(settings) as stores:
                 with _counting("indexing") as progress:
                     await stores.index_pending(progress=progress)
+                if collisions:
+                    with console.status("looking for entries that compete"):
+                        return report, await stores.collisions(tenant)
         except IndexUnavailable as exc:  # SQL has them; whoever holds the index will find them
             console.print(f"[yellow]not indexed yet:[/] {exc}\nA running gateway indexes them in seconds.")
-        return report
+        return report, ()
 
-    report = run(work())
+    report, competing = run(work())
     kept = f"{report.created} created, {report.edited} edited, {report.unchanged} unchanged"
     console.print(f"{kept}, {len(report.refused)} refused")
+    if competing:
+        console.print(_collisions(competing))
     if report.refused:
         table = Table("line", "field", "expected", title="refused rows")
         for refusal in report.refused:
@@ -137,6 +149,19 @@ async def _calibrated(stores: Stores, target_error: float) -> Table:
         cut = await stores.shelf.calibrate(tenant, language)
         bound = "–" if cut.bound is None else f"{cut.bound:.2%}"
         table.add_row(tenant, language, f"{cut.score:.3f}", bound, f"{cut.served:.0%}", cut.why)
+    return table
+
+
+def _collisions(found: Sequence[Collision]) -> Table:
+    """The worst pairs of entries that would answer in each other's words."""
+    counts = Counter(one.would for one in found)
+    title = (
+        f"{counts['answer']} pairs of entries compete; "
+        f"{counts['be_held_back']} are told apart by a guard, {counts['be_near']} are near"
+    )
+    table = Table("a question to", "in these words", "would reach", "score", "because", title=title)
+    for one in found[:WORST]:
+        table.add_row(one.entry.question, one.phrasing, one.other.question, f"{one.score:.3f}", one.says)
     return table
 
 

@@ -1,0 +1,60 @@
+"""`sekisho import` says which entries compete, and fails for refused rows only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gateway.cli import app
+
+FAQ = """question,answer,language
+How can I reset my account password?,Press the link.,en
+How can I reset my own account password?,Ask the desk.,en
+Which wine goes with fish?,White.,en
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+    (tmp_path / "sekisho.yaml").write_text("policy: {must: {description: Accounts.}}", "utf-8")
+    (tmp_path / "faq.csv").write_text(FAQ, "utf-8")
+    return tmp_path
+
+
+def imported(*options: str) -> str:
+    result = CliRunner().invoke(app, ["import", "faq.csv", *options])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_an_import_shows_the_entries_that_compete_and_keeps_them_all() -> None:
+    printed = imported()
+    assert "3 created" in printed
+    assert "pairs of entries compete" in printed
+    [row] = [line for line in printed.splitlines() if "own account" in line]
+    assert "How can I reset my account password?" in row
+    assert "wine" not in printed
+
+
+def test_an_import_of_entries_far_apart_shows_no_pairs(folder: Path) -> None:
+    lines = FAQ.splitlines(keepends=True)
+    (folder / "faq.csv").write_text("".join([*lines[:2], lines[3]]), "utf-8")
+    assert "compete" not in imported()
+
+
+def test_an_import_looks_for_no_pairs_where_told_so() -> None:
+    printed = imported("--no-collisions")
+    assert "3 created" in printed
+    assert "compete" not in printed
+
+
+def test_a_refused_row_fails_the_import_whatever_competes(folder: Path) -> None:
+    (folder / "faq.csv").write_text(FAQ + "No answer?,,en\n", "utf-8")
+    result = CliRunner().invoke(app, ["import", "faq.csv"])
+    assert result.exit_code == 1
+    assert "pairs of entries compete" in result.output
+    assert "refused rows" in result.output
