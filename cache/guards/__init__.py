@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from cache.guards.texts import Text, read_text
+from cache.guards.texts import Text, load_words, read_text
 
 __all__ = ["Compared", "Guard", "default_guards"]
 
@@ -63,6 +63,7 @@ def default_guards() -> tuple[Guard, ...]:
     from cache.guards.numbers import NumberGuard
     from cache.guards.polarity import PolarityGuard
 
+    load_words()
     return (
         NumberGuard.load(),
         IdentifierGuard.load(),
@@ -73,7 +74,7 @@ def default_guards() -> tuple[Guard, ...]:
         ClassesGuard.load("kinds", least_overlap=0.3),
         ClassesGuard.load("comparison", least_overlap=0.3),
         ClassesGuard.load("quantifiers", least_overlap=0.4),
-        ClassesGuard.load("persons"),
+        ClassesGuard.load("persons", alone_overlap=0.6),
         ClassesGuard.load("dates"),
         ClassesGuard.load("units"),
         ClassesGuard.load("verbs", least_overlap=0.5, turned_by_negation=True),

@@ -22,7 +22,7 @@ from cache.guards.texts import Text, overlap, read_text
 __all__ = ["ClassesGuard"]
 
 _REMEMBERED = 16_384  # texts
-_SAME_BUT_FOR_IT = 0.8  # share of other content in common from which one side's silence tells them apart
+_OPEN_FROM = 3  # an entry whose phrasings name three different classes is about any
 
 Named = Mapping[int, tuple[Found, ...]]  # by the number of the group; its classes in `meanings`
 
@@ -70,17 +70,25 @@ class ClassesGuard:
     name: str
     languages: Mapping[str, _Groups]
     least_overlap: float  # share of other content that texts must have in common to be compared at all
+    alone_overlap: float  # the same where only one of them names a class
     turned_by_negation: bool  # "not accepted" is "declined": where one text is negated, say nothing
 
     @classmethod
-    def load(cls, name: str, *, least_overlap: float = 0.0, turned_by_negation: bool = False) -> Self:
+    def load(
+        cls,
+        name: str,
+        *,
+        least_overlap: float = 0.0,
+        alone_overlap: float = 0.8,
+        turned_by_negation: bool = False,
+    ) -> Self:
         """The guard with the shipped table of this name."""
         table = read_table(f"{name}.yaml")
         groups = {
             language: _Groups.of([*own, *(table["en"] if language != "en" else ())])
             for language, own in table.items()
         }
-        return cls(name, groups, least_overlap, turned_by_negation)
+        return cls(name, groups, least_overlap, alone_overlap, turned_by_negation)
 
     def veto(self, compared: Compared, /) -> str | None:
         """The words of the two classes."""
@@ -94,8 +102,10 @@ class ClassesGuard:
                 continue
             if not self._comparable(compared, here, there):
                 continue
-            others = (groups.named_in(text.plain).get(group, ()) for text in compared.stored)
-            if all(mine.isdisjoint(_classes(other) or unsaid) for other in others):
+            others = [_classes(groups.named_in(text.plain).get(group, ())) for text in compared.stored]
+            if len({*others} - {frozenset()}) >= _OPEN_FROM:
+                continue
+            if all(mine.isdisjoint(other or unsaid) for other in others):
                 return f"the question says {_quoted(here)}, the entry {_quoted(there)}"
         return None
 
@@ -104,7 +114,7 @@ class ClassesGuard:
         asked, nearest = compared.asked, compared.nearest
         if self.turned_by_negation and is_negated(asked) != is_negated(nearest):
             return False
-        needed = self.least_overlap if here and there else _SAME_BUT_FOR_IT
+        needed = self.least_overlap if here and there else self.alone_overlap
         return overlap(asked, nearest, _content([*here, *there], asked)) >= needed
 
 

@@ -22,8 +22,8 @@ _ABOUT_THE_SAME = 0.6  # share of other content in common from which names are c
 _SLIP = 0.75  # share of characters in common from which two spellings may be one name
 _SHORT = 4  # characters; among short names one letter makes another name
 _MOSTLY = 0.6  # share of capitalised words from which capitals say nothing (A Title, A SHOUT)
-_KATAKANA = re.compile(r"[ァ-ヺー]{3,}")
-_LATIN = re.compile(r"[A-Za-z][A-Za-z0-9+#.&-]+")
+_KATAKANA = re.compile(r"[ァ-ヺー]{2,}")
+_LATIN = re.compile(r"[A-Za-z][A-Za-z+#.&-]+")
 
 
 class NamesGuard:
@@ -90,8 +90,8 @@ def _capitalised(text: Text) -> frozenset[str]:
         return frozenset()
     names, begins = set(), True
     for word in text.words:
-        tail = word.surface[1:]
-        if word.surface[0].isupper() and (not begins or tail != tail.lower()):
+        marked = word.surface if not begins else word.surface[1:]
+        if marked != marked.lower() and not any(map(str.isdigit, marked)):
             names.add(content_word(word, "en"))
         begins = word.surface in ".?!:"
     return frozenset(filter(None, names))

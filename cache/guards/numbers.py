@@ -122,6 +122,7 @@ class _Reader:
     units: Mapping[str, tuple[str, ...]]
     conversions: Mapping[str, tuple[int, str]]
     weak: frozenset[str]
+    weak_units: frozenset[str]
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Self:
@@ -149,6 +150,7 @@ class _Reader:
             units=units,
             conversions={unit: (factor, smaller) for unit, (factor, smaller) in table["conversions"].items()},
             weak=frozenset(table["weak"]),
+            weak_units=frozenset(table["weak_units"]),
         )
 
     def __call__(self, plain: str) -> Quantities:
@@ -186,7 +188,8 @@ class _Reader:
         for unit in units:
             factor, smaller = self.conversions.get(unit, (1, unit))
             readings.add((str(Fraction(value) * factor), smaller))
-        return Quantity(written, frozenset(readings), str(Fraction(value)) in self.weak)
+        weak = str(Fraction(value)) in self.weak or not self.weak_units.isdisjoint(units)
+        return Quantity(written, frozenset(readings), weak)
 
     def _kanji_value(self, found: re.Match[str]) -> str:
         """A kanji numeral in digits: 二十三 is 23, 二〇二六 is 2026, 3万 is 30000."""

@@ -76,7 +76,7 @@ def _tables() -> dict[str, _Words]:
 @lru_cache(_REMEMBERED)
 def _read(plain: str, language: str) -> _Reading:
     own = _tables()[language].read(plain, language)
-    return own if own.negations or language == "en" else _tables()["en"].read(plain, "en")
+    return own if own.negations or own.troubled or language == "en" else _tables()["en"].read(plain, "en")
 
 
 def is_negated(text: Text) -> bool:

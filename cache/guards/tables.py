@@ -14,6 +14,8 @@ from cache.text import is_cjk
 
 __all__ = ["Found", "Terms", "read_table"]
 
+# The tables are large, and PyYAML in pure Python takes half a second for them.
+_LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _GAP = "…"
 _LONGEST_GAP = 3  # words: "turn the alarm off"
 _TOKEN = re.compile(r"[a-z0-9][a-z0-9']*")
@@ -22,7 +24,8 @@ _CJK_RUN = re.compile(r"[^\x00-\u024f]+")
 
 def read_table(name: str) -> Any:
     """A table by its file name, as YAML gives it; the guard that asked for it checks its form."""
-    return yaml.safe_load(resources.files("cache.guards").joinpath(name).read_text(encoding="utf-8"))
+    text = resources.files("cache.guards").joinpath(name).read_text(encoding="utf-8")
+    return yaml.load(text, Loader=_LOADER)  # noqa: S506 - both loaders are safe ones
 
 
 class Found(NamedTuple):

@@ -11,7 +11,7 @@ from cache.guards.tables import read_table
 from cache.text import pieces, simplified
 from cache.words import Word, word_reader
 
-__all__ = ["Text", "content_word", "overlap", "read_text"]
+__all__ = ["Text", "content_word", "load_words", "overlap", "read_text"]
 
 _REMEMBERED = 16_384  # texts; the phrasings of the entries that come up again and again
 
@@ -61,6 +61,12 @@ def content_word(word: Word, language: str) -> str:
     if language == "ja" and word.kind == "other":
         return ""
     return _synonyms()[language].get(word.base, word.base)
+
+
+def load_words() -> None:
+    """Load the dictionaries and tables that reading needs, so that no question has to wait for them."""
+    for language in _synonyms():
+        read_text("1", language)
 
 
 @cache
