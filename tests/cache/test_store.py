@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from itertools import product
+from typing import Any
 
 import pytest
+from sqlalchemy import Select, Table
+from sqlalchemy.sql import visitors
 
 from cache.content import content_of
 from cache.entries import EntryState, Source
@@ -15,7 +18,7 @@ from cache.errors import (
     ForbiddenChange,
     InvalidEntry,
 )
-from cache.queries import Filters
+from cache.queries import SERVED, SERVED_BY_ID, SERVED_EXACT, Filters
 from cache.store import TRANSITIONS, EntryStore, Incoming, Put
 from storage.sql import Database
 from tests.cache.shelves import content
@@ -290,3 +293,10 @@ async def test_entries_are_found_by_the_documents_they_came_from(store: EntrySto
     await store.edit("shop", entry.id, content(sources=(Source("b.md", ""),)), revision=1, by="ann")
     assert (await store.list("shop", Filters(document="a.md"))).total == 0
     assert (await store.list("shop", Filters(document="b.md"))).total == 1
+
+
+@pytest.mark.parametrize("statement", [SERVED, SERVED_BY_ID, SERVED_EXACT], ids=["all", "by id", "exact"])
+def test_serving_reads_entries_and_their_phrasings_and_nothing_else(statement: Select[Any]) -> None:
+    """What a changed document does to an entry is done when it changes, not when somebody asks."""
+    read = {table.name for table in visitors.iterate(statement) if isinstance(table, Table)}
+    assert read == {"entries", "entry_phrasings"}
