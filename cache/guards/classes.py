@@ -17,11 +17,10 @@ from typing import Any, Self
 from cache.guards import Compared
 from cache.guards.polarity import is_negated
 from cache.guards.tables import Found, Terms, read_table
-from cache.guards.texts import Text, overlap, read_text
+from cache.guards.texts import REMEMBERED, Text, overlap, read_text
 
 __all__ = ["ClassesGuard"]
 
-_REMEMBERED = 16_384  # texts
 _OPEN_FROM = 3  # an entry whose phrasings name three different classes is about any
 
 Named = Mapping[int, tuple[Found, ...]]  # by the number of the group; its classes in `meanings`
@@ -48,7 +47,7 @@ class _Groups:
                 else:
                     meanings[f"{number} {name}"] = words
         terms = Terms.of(meanings, passed=passed, inflected=True)
-        return cls(lru_cache(_REMEMBERED)(lambda plain: _by_group(terms.find(plain))), unsaid)
+        return cls(lru_cache(REMEMBERED)(lambda plain: _by_group(terms.find(plain))), unsaid)
 
 
 def _by_group(found: Iterable[Found]) -> Named:

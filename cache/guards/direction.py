@@ -9,12 +9,11 @@ from typing import Self
 
 from cache.guards import Compared
 from cache.guards.tables import read_table
-from cache.guards.texts import Text, content_word
+from cache.guards.texts import REMEMBERED, Text, content_word
 from cache.words import Word
 
 __all__ = ["DirectionGuard"]
 
-_REMEMBERED = 16_384  # texts
 _NEAR = 4  # words between a direction and its thing: "to my own new account"
 
 
@@ -95,7 +94,7 @@ class DirectionGuard:
         table = read_table("direction.yaml")
         return cls(
             {
-                language: lru_cache(_REMEMBERED)(_Directions.of(words, language).way)
+                language: lru_cache(REMEMBERED)(_Directions.of(words, language).way)
                 for language, words in table.items()
             }
         )

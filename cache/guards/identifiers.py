@@ -8,12 +8,11 @@ from typing import Self
 
 from cache.guards import Compared
 from cache.guards.tables import read_table
-from cache.guards.texts import Text, overlap
+from cache.guards.texts import REMEMBERED, Text, overlap
 from cache.text import normalise
 
 __all__ = ["IdentifierGuard", "identifiers", "without_identifiers"]
 
-_REMEMBERED = 16_384  # texts
 _OPEN_FROM = 3  # an entry that names three different ones is about any
 _SAME_BUT_FOR_IT = 0.6  # share of other content in common from which one side's silence tells them apart
 _LETTER_BESIDE_DIGIT = re.compile(r"[a-z][-_]?\d|\d[a-z]", re.ASCII)
@@ -68,7 +67,7 @@ def without_identifiers(text: Text) -> str:
     )
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED)
 def _found(written: str) -> frozenset[str]:
     if not _LETTER_BESIDE_DIGIT.search(written):
         return frozenset()

@@ -12,11 +12,10 @@ from functools import lru_cache
 from typing import Self
 
 from cache.guards import Compared
-from cache.guards.texts import Text, content_word, overlap
+from cache.guards.texts import REMEMBERED, Text, content_word, overlap
 
 __all__ = ["NamesGuard"]
 
-_REMEMBERED = 16_384  # texts
 _OPEN_FROM = 3  # an entry that names three different ones is about any
 _ABOUT_THE_SAME = 0.6  # share of other content in common from which names are compared
 _SLIP = 0.75  # share of characters in common from which two spellings may be one name
@@ -71,7 +70,7 @@ def _same_name(some: str, other: str) -> bool:
     return min(len(some), len(other)) > _SHORT and SequenceMatcher(None, some, other).ratio() >= _SLIP
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED)
 def _names(text: Text) -> frozenset[str]:
     if text.language == "en":
         return _capitalised(text)

@@ -12,11 +12,10 @@ from typing import Any, Self
 from cache.guards import Compared
 from cache.guards.identifiers import without_identifiers
 from cache.guards.tables import Found, Terms, read_table
-from cache.guards.texts import Text, overlap
+from cache.guards.texts import REMEMBERED, Text, overlap
 
 __all__ = ["NumberGuard", "Quantity"]
 
-_REMEMBERED = 16_384  # texts
 _OPEN_FROM = 3  # an entry that names three different values is about any value
 _ABOUT_THE_SAME = 0.2  # share of other content in common from which numbers are compared at all
 _SAME_BUT_FOR_IT = 0.75  # from which one side's silence tells them apart
@@ -62,7 +61,7 @@ class NumberGuard:
     @classmethod
     def load(cls) -> Self:
         """The guard with the shipped units and numerals."""
-        read = lru_cache(_REMEMBERED)(_Reader.from_table(read_table("numbers.yaml")))
+        read = lru_cache(REMEMBERED)(_Reader.from_table(read_table("numbers.yaml")))
         return cls(lambda text: read(without_identifiers(text)))
 
     def veto(self, compared: Compared, /) -> str | None:

@@ -9,12 +9,11 @@ from typing import Any, Self
 
 from cache.guards import Compared
 from cache.guards.tables import Found, Terms, read_table
-from cache.guards.texts import Text, overlap
+from cache.guards.texts import REMEMBERED, Text, overlap
 from cache.words import Word, word_reader
 
 __all__ = ["PolarityGuard", "is_negated"]
 
-_REMEMBERED = 16_384  # texts
 _ABOUT_THE_SAME = 0.4  # share of content in common from which a denied word can be the difference
 _SAME_BUT_FOR_IT = 0.85  # from which a negation is the difference, whatever word it denies
 _BEHIND = 12  # characters after a Chinese negation that may hold what it denies
@@ -73,7 +72,7 @@ def _tables() -> dict[str, _Words]:
     return {language: _Words.of(table) for language, table in read_table("polarity.yaml").items()}
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED)
 def _read(plain: str, language: str) -> _Reading:
     own = _tables()[language].read(plain, language)
     return own if own.negations or own.troubled or language == "en" else _tables()["en"].read(plain, "en")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import resources
 from typing import Any, NamedTuple, Self
 
@@ -84,8 +85,7 @@ class Terms:
         return tuple(found)
 
     def _in_words(self, plain: str) -> Iterator[Found]:
-        tokens = list(_TOKEN.finditer(plain))
-        spelt = [token.group() for token in tokens]
+        tokens, spelt = _tokens(plain)
         at = 0
         while at < len(tokens):
             first = at
@@ -93,7 +93,7 @@ class Terms:
             for rest, means in self.words.get(spelt[first], ()):
                 end = _end_of(rest, spelt, first + 1)
                 if end is not None:
-                    start, stop = tokens[first].start(), tokens[end - 1].end()
+                    start, stop = tokens[first][0], tokens[end - 1][1]
                     yield Found(start, stop, plain[start:stop], means)
                     at = first + 1 if _GAP in rest else end
                     break
@@ -108,6 +108,13 @@ class Terms:
                         at += len(term) - 1
                         break
                 at += 1
+
+
+@lru_cache(64)  # all guards read the same texts one after the other
+def _tokens(plain: str) -> tuple[list[tuple[int, int]], list[str]]:
+    """Where the Latin words of a text stand, and the words."""
+    found = list(_TOKEN.finditer(plain))
+    return [token.span() for token in found], [token.group() for token in found]
 
 
 def _end_of(rest: tuple[str, ...], spelt: list[str], at: int) -> int | None:

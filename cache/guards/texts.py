@@ -11,12 +11,14 @@ from cache.guards.tables import read_table
 from cache.text import pieces, simplified
 from cache.words import Word, word_reader
 
-__all__ = ["Text", "content_word", "load_words", "overlap", "read_text"]
+__all__ = ["REMEMBERED", "Text", "content_word", "load_words", "overlap", "read_text"]
 
-_REMEMBERED = 16_384  # texts; the phrasings of the entries that come up again and again
+REMEMBERED = 8_192  # texts; the phrasings of the entries that come up again and again
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(
+    frozen=True, slots=True, eq=False
+)  # one object per text: hashing its words would cost more than a guard
 class Text:
     """A text as guards read it."""
 
@@ -27,7 +29,7 @@ class Text:
     language: str  # ISO 639-1
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED)
 def read_text(text: str, language: str) -> Text:
     """A text as guards read it.
 

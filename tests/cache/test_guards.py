@@ -104,6 +104,29 @@ def test_an_entry_that_names_both_sides_may_answer_either() -> None:
     assert seen(POLARITY, "en", "My card is not here", "Where is my card?", "My card did not come") is None
 
 
-def test_a_language_without_words_is_not_checked_and_says_so() -> None:
-    with pytest.raises(LookupError):
-        seen(POLARITY, "fr", "Je ne peux pas payer", "Je peux payer")
+@pytest.mark.parametrize("guard", default_guards(), ids=lambda guard: guard.name)
+def test_a_language_without_words_is_not_checked_and_says_so(guard: Guard) -> None:
+    with pytest.raises(LookupError, match="fr"):
+        seen(guard, "fr", "Je ne peux pas payer", "Je peux payer")
+
+
+def test_what_one_side_leaves_out_counts_only_where_the_rest_is_the_same() -> None:
+    aside = "I went abroad on Monday, the card failed in every shop; how do I get a replacement?"
+    assert seen(DATES, "en", aside, "How do I get a replacement card?") is None
+    assert seen(DATES, "en", "Do you replace cards on Monday?", "Do you replace cards?") is not None
+
+
+def test_an_entry_whose_phrasings_name_three_classes_is_about_any() -> None:
+    phrasings = ("Request leave for April", "Request leave for July", "Request leave for May 1st in May")
+    assert seen(DATES, "en", "Request leave for June", *phrasings) is None
+    assert seen(DATES, "en", "Request leave for June", *phrasings[:2]) is not None
+
+
+def test_a_negation_takes_the_point_out_of_opposites() -> None:
+    assert seen(OPPOSITES, "en", "Why was my card not accepted?", "Why was my card declined?") is None
+    assert seen(OPPOSITES, "en", "My card was accepted", "My card was declined") is not None
+
+
+def test_traditional_characters_are_read_as_simplified_ones() -> None:
+    assert seen(OPPOSITES, "zh", "如何關閉服務", "怎么关闭服务") is None
+    assert seen(OPPOSITES, "zh", "如何關閉服務", "怎么开通服务") is not None
