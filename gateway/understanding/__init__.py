@@ -36,7 +36,7 @@ class Understanding:
         rewrite_timeout_s: float = 8.0,
     ) -> None:
         self._rewriter = Rewriter(llm, timeout_s=rewrite_timeout_s) if llm else None
-        self._encoder = encoder if encoder and encoder.identity.name == read_weights().encoder else None
+        self._encoder = encoder if encoder and _compares_english(encoder) else None
         self._max_questions = max_questions
         self._default_language: Language = default_language
         self._follow_ups: Caution = follow_ups
@@ -104,3 +104,8 @@ class Understanding:
             except EncoderError:
                 return False  # what could not be compared is not looked up
         return leans(text, words, earlier=said, nearness=near, caution=self._follow_ups) is None
+
+
+def _compares_english(encoder: Encoder) -> bool:
+    """Whether the weights were fitted on its vectors; "a+b" are two models, each for its scripts."""
+    return read_weights().encoder in encoder.identity.name.split("+")

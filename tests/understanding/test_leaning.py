@@ -173,16 +173,25 @@ async def test_with_the_shipped_encoder_a_question_about_the_same_subject_is_loo
 class _BrokenEncoder:
     """An encoder that can't be reached."""
 
-    identity = EncoderIdentity(read_weights().encoder, 384, "sha256:none", ("en",))
+    def __init__(self, name: str) -> None:
+        self.identity = EncoderIdentity(name, 384, "sha256:none", ("en",))
 
     async def encode(self, texts: Sequence[str], /) -> Vector:
         raise EncoderError("out of reach")
 
 
-async def test_what_could_not_be_compared_is_not_looked_up() -> None:
+@pytest.mark.parametrize(
+    ("encoder", "alone"),
+    [
+        (read_weights().encoder, False),
+        (f"{read_weights().encoder}+another-for-kanji", False),
+        ("another", True),  # its cosines mean something else, so it is not asked
+    ],
+)
+async def test_what_could_not_be_compared_is_not_looked_up(encoder: str, alone: bool) -> None:
     asked = conversation(*FEE, "How do I renew my residence card online?")
-    [question] = (await Understanding(encoder=_BrokenEncoder()).understand(asked)).questions
-    assert not question.self_contained
+    [question] = (await Understanding(encoder=_BrokenEncoder(encoder)).understand(asked)).questions
+    assert question.self_contained is alone
 
 
 @pytest.mark.parametrize(
