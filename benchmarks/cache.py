@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from cache.content import Content
-from cache.indexing import disagreement, index_pending
+from cache.indexing import disagreement, index_pending, shelf_key
 from cache.matching import Hit, Match, NearMiss
 from cache.shelf import Shelf
 from cache.store import EntryStore, Incoming, Put
@@ -127,7 +127,8 @@ async def _plain(
     """What plain cosine and the exact tier alone would serve."""
     by_id = {entry.id: entry.answer for entry in await stage.store.served(name, "en")}
     nearest = [
-        (await stage.index.nearest(one.vector, where={"tenant": name}, limit=1))[0] for one in questions
+        (await stage.index.nearest(one.vector, where={"shelf": shelf_key(name, "en", "")}, limit=1))[0]
+        for one in questions
     ]
     for cosine in COSINES:
         served = [by_id[str(one.payload["entry"])] if one.score >= cosine else None for one in nearest]

@@ -12,7 +12,7 @@ from encoders import Encoder, Vector
 from storage.schema import entries, entry_phrasings
 from storage.vectors import Point, VectorIndex
 
-__all__ = ["Disagreement", "Progress", "disagreement", "index_pending", "reindex"]
+__all__ = ["Disagreement", "Progress", "disagreement", "index_pending", "reindex", "shelf_key"]
 
 BATCH = 64  # entries at a time: a few hundred phrasings fill the encoder's batches
 Progress = Callable[[int], object]
@@ -138,8 +138,13 @@ async def _phrasings(store: EntryStore, ids: Sequence[str]) -> Sequence[_Phrasin
         return [_Phrasing(*row) for row in await connection.execute(statement)]
 
 
+def shelf_key(tenant: str, language: str, group: str) -> str:
+    """What a search is narrowed to: with one condition the index answers sooner than with three."""
+    return f"{tenant}/{language}/{group}"  # neither of the latter two can hold a slash
+
+
 def _point(row: _Phrasing, vector: Vector) -> Point:
-    payload = {"entry": row.entry, "tenant": row.tenant, "group": row.group, "language": row.language}
+    payload = {"entry": row.entry, "shelf": shelf_key(row.tenant, row.language, row.group)}
     return Point(id=row.id, vector=vector, text=row.text, payload=payload)
 
 

@@ -12,6 +12,7 @@ from cache.calibration import Cut, Labelled, shelf_cut
 from cache.cuts import Cuts
 from cache.evidence import Weighing, Weights
 from cache.guards import Guard, default_guards
+from cache.indexing import shelf_key
 from cache.looks import Looks
 from cache.matching import Candidate, Hit, Match, Miss, Similar, candidates, decide
 from cache.store import EntryStore, Phrased
@@ -135,8 +136,8 @@ class Shelf:
     async def _rank(
         self, question: Encoded, *, tenant: str, language: str, group: str
     ) -> tuple[Candidate, ...]:
-        readable = ("", group) if group else ""
-        where: Where = {"tenant": tenant, "language": language, "group": readable}
+        everybodys, groups = shelf_key(tenant, language, ""), shelf_key(tenant, language, group)
+        where: Where = {"shelf": (everybodys, groups) if group else everybodys}
         near, worded = await asyncio.gather(
             self._index.nearest(question.vector, where=where, limit=PHRASINGS),
             self._index.matching(question.text, where=where, limit=WORDINGS),

@@ -9,6 +9,7 @@ from typing import cast
 from sqlalchemy import select
 
 from cache.entries import Entry
+from cache.indexing import shelf_key
 from cache.shelf import Shelf
 from cache.store import EntryStore, Phrased
 from cache.text import normalise
@@ -144,8 +145,6 @@ class _TrialIndex:
         entry = self._instead_of
         payload = {
             "entry": entry.id,
-            "tenant": entry.tenant,
-            "group": entry.group,
-            "language": entry.language,
+            "shelf": shelf_key(entry.tenant, entry.language, entry.group),
         }
         return Found(f"{entry.id}/{text}", score, text, payload)

@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
-from cache.indexing import index_pending
+from cache.indexing import index_pending, shelf_key
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from classifiers.faithfulness.lexical import LexicalJudge
@@ -214,5 +214,5 @@ async def test_an_entry_that_changes_its_group_changes_its_shelf(desk: Desk) -> 
     )  # SQL decides before the index follows
     await index_pending(desk.store, desk.index, desk.encoder)
     vector = (await desk.encoder.encode([NEARLY]))[0]
-    assert await desk.index.nearest(vector, where={"group": ""}, limit=5) == []
-    assert {one.payload["group"] for one in await desk.index.nearest(vector, where={}, limit=5)} == {"staff"}
+    found = await desk.index.nearest(vector, where={}, limit=5)
+    assert {one.payload["shelf"] for one in found} == {shelf_key("shop", "en", "staff")}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from cache.indexing import disagreement, index_pending, reindex
+from cache.indexing import disagreement, index_pending, reindex, shelf_key
 from cache.store import EntryStore
 from encoders import Vector
 from storage.vectors import IndexUnavailable, Point, VectorIndex
@@ -62,7 +62,9 @@ async def test_an_entry_changed_while_it_was_indexed_is_indexed_again(
 
     await index_pending(store, index, EditedMeanwhile())
     assert not await disagreement(store, index)
-    (found,) = await index.nearest((await encoder.encode(["New?"]))[0], where={"tenant": "shop"}, limit=5)
+    (found,) = await index.nearest(
+        (await encoder.encode(["New?"]))[0], where={"shelf": shelf_key("shop", "en", "")}, limit=5
+    )
     assert found.text == "New?"
 
 
@@ -75,7 +77,9 @@ async def test_reindexing_makes_a_broken_index_agree_with_sql(
     await index.clear()
     vector = (await encoder.encode(["stray"]))[0]
     stray = "11111111-1111-4111-8111-111111111111"
-    await index.upsert([Point(stray, vector, "stray", {"tenant": "shop", "language": "en", "entry": "gone"})])
+    await index.upsert(
+        [Point(stray, vector, "stray", {"shelf": shelf_key("shop", "en", ""), "entry": "gone"})]
+    )
     found = await disagreement(store, index)
     assert (len(found.missing), found.unknown) == (2, {stray})
     seen: list[int] = []

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cache.guards import Compared
-from cache.indexing import index_pending
+from cache.indexing import index_pending, shelf_key
 from cache.matching import Hit, Match, Miss, NearMiss
 from cache.shelf import Shelf
 from cache.store import EntryStore
@@ -163,7 +163,7 @@ async def test_points_of_another_tenant_with_a_known_entry_id_are_not_served(
     filled: Shelf, index: VectorIndex, encoder: WordEncoder
 ) -> None:
     text = "How do I reset my own account password?"
-    payload = {"tenant": "bank", "language": "en", "entry": "reset"}
+    payload = {"shelf": shelf_key("bank", "en", ""), "entry": "reset"}
     await index.upsert(
         [Point("22222222-2222-4222-8222-222222222222", (await encoder.encode([text]))[0], text, payload)]
     )
