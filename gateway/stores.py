@@ -19,9 +19,10 @@ from cache.shelf import Shelf
 from cache.store import EntryStore
 from encoders import Encoder, EncoderIdentity
 from encoders.memo import MemoEncoder
-from encoders.onnx import SHIPPED, OnnxEncoder
+from encoders.onnx import OnnxEncoder
 from encoders.remote import RemoteEncoder
 from encoders.sentence_transformers import SentenceTransformersEncoder
+from encoders.shipped import load_shipped
 from gateway.rag.documents import Documents
 from gateway.settings import Settings
 from storage.edge import EdgeIndex
@@ -119,10 +120,10 @@ async def open_encoder(settings: Settings) -> Encoder:
     chosen = settings.encoder
     match chosen.kind:
         case "onnx":
-            folder = settings.path(Path(chosen.model)) if chosen.model else SHIPPED
-            encoder: Encoder = await to_thread.run_sync(
-                partial(OnnxEncoder.load, folder, threads=chosen.threads)
+            load = (
+                partial(OnnxEncoder.load, settings.path(Path(chosen.model))) if chosen.model else load_shipped
             )
+            encoder: Encoder = await to_thread.run_sync(partial(load, threads=chosen.threads))
         case "sentence-transformers":
             encoder = await to_thread.run_sync(SentenceTransformersEncoder.load, chosen.model or "")
         case "openai":

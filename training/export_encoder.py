@@ -215,13 +215,13 @@ def transformer_block(graph: Graph, x: str, mask: str, weights: Weights, at: str
     return normalised(graph, graph.apply("Add", narrow, x), weights, f"{at}.output.LayerNorm")
 
 
-def pooled(graph: Graph, x: str) -> str:
+def pooled(graph: Graph, x: str, name: str = "embedding") -> str:
     """The mean over real tokens, of length 1. A sum has the same direction as the mean."""
     mask = graph.apply("Cast", "attention_mask", to=TensorProto.FLOAT)
     column = graph.apply("Unsqueeze", mask, graph.constant("last_axis", np.array([2])))
     kept = graph.apply("Mul", x, column)
     total = graph.apply("ReduceSum", kept, graph.constant("token_axis", np.array([1])), keepdims=0)
-    return graph.apply("LpNormalization", total, outputs=("embedding",), axis=-1, p=2)
+    return graph.apply("LpNormalization", total, outputs=(name,), axis=-1, p=2)
 
 
 def build(weights: Weights, multiply: Multiply, *, quantised: bool, also: list[str] | None = None) -> bytes:
