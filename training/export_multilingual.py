@@ -151,8 +151,8 @@ def in_fours(matrix: Floats) -> tuple[NDArray[np.uint8], Floats]:
     largest = np.take_along_axis(blocks, np.abs(blocks).argmax(axis=2)[..., None], axis=2)[..., 0]
     scale = largest / -8  # the largest value of a block was stored as -8
     scale = np.where(scale == 0, 1.0, scale)
-    values = np.rint(blocks / scale[..., None]) + 8
-    return values.clip(0, 15).astype(np.uint8), scale.astype(np.float32)
+    values = (np.rint(blocks / scale[..., None]) + 8).clip(0, 15)
+    return values.astype(np.uint8), scale.astype(np.float32)
 
 
 def packed(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -202,8 +202,8 @@ def embedded(graph: Graph, weights: Weights, kept: NDArray[np.intp]) -> str:
     words = graph.apply(
         "Reshape", graph.apply("Mul", centred, scales), graph.constant("flat", np.array([0, 0, WIDTH]))
     )
-    places = weights["embeddings.position_embeddings.weight"][:MAX_TOKENS]
-    places = graph.constant("places", places + weights["embeddings.token_type_embeddings.weight"][0])
+    positions = weights["embeddings.position_embeddings.weight"][:MAX_TOKENS]
+    places = graph.constant("places", positions + weights["embeddings.token_type_embeddings.weight"][0])
     length = graph.apply("Shape", "input_ids", start=1, end=2)
     here = graph.apply("Slice", places, graph.constant("start", np.array([0])), length)
     return normalised(graph, graph.apply("Add", words, here), weights, "embeddings.LayerNorm")
@@ -236,7 +236,8 @@ def mean_vector(model: bytes, words: Tokenizer, files: Sequence[Path]) -> Floats
             ids = np.array([words.encode(json.loads(line)["question"]).ids])
             vectors += list(running.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0])
         means.append(np.mean(vectors, axis=0))
-    return np.mean(means, axis=0, dtype=np.float32)
+    mean: Floats = np.mean(means, axis=0, dtype=np.float32)
+    return mean
 
 
 def is_east_asian(piece: str) -> bool:

@@ -61,4 +61,5 @@ async def test_the_shipped_encoder_finds_japanese_and_chinese_questions_by_their
 @pytest.mark.parametrize("folder", [LATIN, EAST_ASIAN], ids=lambda folder: folder.name)
 def test_each_model_is_light_and_says_whose_work_it_is(folder: Path) -> None:
     assert (folder / "model.onnx").stat().st_size <= 25_000_000
-    assert (folder / "LICENSE").stat().st_size and folder.name in (folder / "NOTICE").read_text("utf-8")
+    assert (folder / "LICENSE").stat().st_size
+    assert folder.name in (folder / "NOTICE").read_text("utf-8")
