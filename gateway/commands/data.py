@@ -19,6 +19,7 @@ from cache.transfer import ImportReport, export_entries, import_entries
 from gateway.access import Keys, Role
 from gateway.commands import ConfigOption, run
 from gateway.configuration import find_settings
+from gateway.settings import Settings
 from gateway.stores import Stores, open_database, open_stores
 from storage.vectors import IndexUnavailable
 
@@ -63,16 +64,7 @@ def import_command(
                     language=language,
                     progress=progress,
                 )
-        try:
-            async with open_stores(settings) as stores:
-                with _counting("indexing") as progress:
-                    await stores.index_pending(progress=progress)
-                if collisions:
-                    with console.status("looking for entries that compete"):
-                        return report, await stores.collisions(tenant)
-        except IndexUnavailable as exc:  # SQL has them; whoever holds the index will find them
-            console.print(f"[yellow]not indexed yet:[/] {exc}\nA running gateway indexes them in seconds.")
-        return report, ()
+        return report, await _indexed(settings, tenant, collisions=collisions)
 
     report, competing = run(work())
     kept = f"{report.created} created, {report.edited} edited, {report.unchanged} unchanged"
@@ -85,6 +77,21 @@ def import_command(
             table.add_row(str(refusal.line), refusal.field, refusal.expected)
         console.print(table)
         raise typer.Exit(1)
+
+
+async def _indexed(settings: Settings, tenant: str, *, collisions: bool) -> Sequence[Collision]:
+    """Index what was imported, and look for the tenant's entries that compete."""
+    try:
+        async with open_stores(settings) as stores:
+            with _counting("indexing") as progress:
+                await stores.index_pending(progress=progress)
+            if not collisions:
+                return ()
+            with console.status("looking for entries that compete"):
+                return await stores.collisions(tenant)
+    except IndexUnavailable as exc:  # SQL has them; whoever holds the index will find them
+        console.print(f"[yellow]not indexed yet:[/] {exc}\nA running gateway indexes them in seconds.")
+        return ()
 
 
 def export_command(file: Path, config: ConfigOption = None, tenant: Tenant = "default") -> None:
