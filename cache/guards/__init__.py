@@ -62,14 +62,10 @@ def default_guards() -> tuple[Guard, ...]:
     from cache.guards.names import NamesGuard
     from cache.guards.numbers import NumberGuard
     from cache.guards.polarity import PolarityGuard
+    from cache.guards.substitution import SubstitutionGuard
 
     load_words()
-    return (
-        NumberGuard.load(),
-        IdentifierGuard.load(),
-        NamesGuard.load(),
-        DirectionGuard.load(),
-        PolarityGuard.load(),
+    tables = (
         ClassesGuard.load("opposites", turned_by_negation=True),
         ClassesGuard.load("kinds", least_overlap=0.3),
         ClassesGuard.load("comparison", least_overlap=0.3),
@@ -78,4 +74,13 @@ def default_guards() -> tuple[Guard, ...]:
         ClassesGuard.load("dates"),
         ClassesGuard.load("units"),
         ClassesGuard.load("verbs", least_overlap=0.5, turned_by_negation=True),
+    )
+    return (
+        NumberGuard.load(),
+        IdentifierGuard.load(),
+        NamesGuard.load(),
+        DirectionGuard.load(),
+        PolarityGuard.load(),
+        *tables,
+        SubstitutionGuard(tables),
     )

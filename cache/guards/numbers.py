@@ -14,7 +14,7 @@ from cache.guards.identifiers import without_identifiers
 from cache.guards.tables import Found, Terms, read_table
 from cache.guards.texts import REMEMBERED, Text, overlap
 
-__all__ = ["NumberGuard", "Quantity"]
+__all__ = ["NumberGuard", "Quantity", "numerals"]
 
 _OPEN_FROM = 3  # an entry that names three different values is about any value
 _ABOUT_THE_SAME = 0.2  # share of other content in common from which numbers are compared at all
@@ -92,11 +92,12 @@ def _missing(some: Quantities, others: Quantities) -> bool:
 
 def _alike(asked: Text, nearest: Text) -> float:
     numbers = {word.base for text in (asked, nearest) for word in text.words if word.kind == "number"}
-    return overlap(asked, nearest, frozenset(numbers | _numerals()))
+    return overlap(asked, nearest, frozenset(numbers | numerals()))
 
 
 @lru_cache(1)
-def _numerals() -> frozenset[str]:
+def numerals() -> frozenset[str]:
+    """The words that say a number or a unit."""
     table = read_table("numbers.yaml")
     units = {spelling for spellings in table["units"].values() for spelling in spellings}
     return frozenset({*map(str, table["words"]), *units, *(unit.rstrip("s") for unit in units)})

@@ -1,0 +1,120 @@
+"""The same question but for one word: "pay my rent bill", "pay my water bill"; 加班费怎么算, 年终奖怎么算.
+
+Who asks the same in other words changes more than one of them, or takes a synonym.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from cache.guards import Compared
+from cache.guards.classes import ClassesGuard
+from cache.guards.identifiers import identifiers
+from cache.guards.numbers import numerals
+from cache.guards.tables import Found
+from cache.guards.texts import REMEMBERED, Text, content_word
+from cache.words import Word
+
+__all__ = ["SubstitutionGuard"]
+
+_LONGEST = 2  # words that stand in each other's place
+
+
+class _Spoken(NamedTuple):
+    key: str  # what it shares with its synonyms
+    surface: str
+    says: bool  # whether it says something about what is asked
+
+
+_Words = tuple[_Spoken, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SubstitutionGuard:
+    """Vetoes an entry that differs in one word, unless that word may mean the same.
+
+    It may if both are synonyms, or name one class of a table, or, in Japanese and Chinese, share a
+    character. Numbers and codes are left to the guards that can read them.
+    """
+
+    tables: tuple[ClassesGuard, ...]
+    name: str = "substitution"
+
+    def veto(self, compared: Compared, /) -> str | None:
+        """The two words that stand in each other's place."""
+        asked = compared.asked
+        found = self._exchanged(asked, compared.nearest)
+        if found is None:
+            return None
+        mine, theirs = found
+        stored = compared.stored
+        if any({word.key for word in mine} <= {*text.content} for text in stored):
+            return None
+        elsewhere = {other[1] for text in stored if (other := self._exchanged(asked, text)) is not None}
+        if len(elsewhere) > 1:  # the entry itself has several words in this place
+            return None
+        return f"the question has “{_written(mine)}” where the entry has “{_written(theirs)}”"
+
+    def _exchanged(self, asked: Text, stored: Text) -> tuple[_Words, _Words] | None:
+        """The content words that are all that two texts differ in."""
+        found = _only_difference(_spoken(asked), _spoken(stored))
+        if found is None or len(asked.content) <= len(found[0]):
+            return None
+        if not all(word.says for words in found for word in words):
+            return None
+        if _has_numerals(found) or identifiers(asked.written) != identifiers(stored.written):
+            return None
+        return None if self._may_be_the_same(found, asked, stored) else found
+
+    def _may_be_the_same(self, found: tuple[_Words, _Words], asked: Text, stored: Text) -> bool:
+        mine, theirs = map(_written, found)
+        if asked.language != "en" and {*mine} & {*theirs} - {" "}:
+            return True
+        for table in self.tables:
+            named_in = table.languages[asked.language].named_in
+            some, others = named_in(asked.plain), named_in(stored.plain)
+            if any(_same_class(some[group], others[group]) for group in some.keys() & others.keys()):
+                return True
+        return False
+
+
+def _same_class(some: Iterable[Found], others: Iterable[Found]) -> bool:
+    """Whether different words of one class stand in the two texts."""
+    return any(one.word != other.word and one.meanings & other.meanings for one in some for other in others)
+
+
+def _has_numerals(found: tuple[_Words, _Words]) -> bool:
+    words = {word.surface for words in found for word in words}
+    return not words.isdisjoint(numerals()) or any(
+        character.isdigit() for word in words for character in word
+    )
+
+
+@lru_cache(REMEMBERED)
+def _spoken(text: Text) -> _Words:
+    words = (word for word in text.words if word.kind != "mark")
+    return tuple(_spoken_word(word, content_word(word, text.language)) for word in words)
+
+
+def _spoken_word(word: Word, content: str) -> _Spoken:
+    surface = word.surface.casefold()
+    return _Spoken(content or surface, surface, bool(content))
+
+
+def _only_difference(some: _Words, others: _Words) -> tuple[_Words, _Words] | None:
+    """What stands in each other's place, where all before and behind it is the same."""
+    shorter = min(len(some), len(others))
+    start = end = 0
+    while start < shorter and some[start].key == others[start].key:
+        start += 1
+    while end < shorter - start and some[-1 - end].key == others[-1 - end].key:
+        end += 1
+    mine, theirs = some[start : len(some) - end], others[start : len(others) - end]
+    return (mine, theirs) if 0 < len(mine) <= _LONGEST and 0 < len(theirs) <= _LONGEST else None
+
+
+def _written(words: _Words) -> str:
+    return " ".join(word.surface for word in words)
