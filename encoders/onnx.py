@@ -1,73 +1,31 @@
-"""The encoder we ship, and any other made the same way: ONNX Runtime and a tokenizer, nothing heavier."""
+"""The encoders we ship, and any other made the same way: ONNX Runtime and a tokenizer, nothing heavier."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
-import numpy as np
-import onnxruntime
 from anyio import to_thread
-from onnxruntime.capi import onnxruntime_pybind11_state as native
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from tokenizers import Tokenizer
 
-from encoders import EncoderError, EncoderIdentity, Vector
-from encoders.batching import MicroBatcher
+from encoders import EncoderIdentity, Vector
+from encoders.runtime import OnnxModel, Tokens
 
 __all__ = ["SHIPPED", "OnnxEncoder"]
 
 SHIPPED: Final = Path(__file__).parent / "models" / "all-MiniLM-L6-v2"
 
-BATCH_TOKENS: Final = 256  # about 30 ms; a token costs no less in larger batches (benchmarks/encoders.py)
-LONGEST_TEXT: Final = 16_384  # characters; tokenizing 1 MB takes 2 s, for the 256 tokens that are read
 INLINE_CHARACTERS: Final = 4_096  # tokenized where we are: about 1 ms, less than going to a thread and back
-
-# Fused addition and normalisation is the slower one on CPUs: 33 µs against 9 µs for 15 tokens.
-SLOW_FUSIONS: Final = ["SkipLayerNormFusion"]
-# The runtime has no common class for its errors.
-BROKEN_MODEL: Final = (
-    native.EPFail,
-    native.Fail,
-    native.InvalidArgument,
-    native.InvalidGraph,
-    native.InvalidProtobuf,
-    native.NoSuchFile,
-    native.NotImplemented,
-    native.RuntimeException,
-)
-
-Tokens = list[int]
-
-
-class _Card(BaseModel):
-    """identity.json of a model folder."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str = Field(min_length=1)
-    dimensions: int = Field(gt=0)
-    digest: str = Field(pattern="^[0-9a-f]{64}$")
-    tokenizer_digest: str = Field(pattern="^[0-9a-f]{64}$")
-    languages: tuple[str, ...]
-    max_tokens: int = Field(gt=2)
-    source: str
-    licence: str
 
 
 class OnnxEncoder:
     """Texts to vectors on the CPU. Concurrent calls of one event loop share inferences."""
 
-    def __init__(
-        self, identity: EncoderIdentity, tokenizer: Tokenizer, session: onnxruntime.InferenceSession
-    ) -> None:
-        self._identity = identity
-        self._tokenizer = tokenizer
-        self._session = session
-        self._batches: MicroBatcher[Tokens] = MicroBatcher(self._infer, length=len, budget=BATCH_TOKENS)
+    def __init__(self, model: OnnxModel) -> None:
+        self._model = model
+        card = model.card
+        self._identity = EncoderIdentity(card.name, card.dimensions, card.digest, card.languages)
 
     @classmethod
     def load(cls, folder: Path = SHIPPED, *, threads: int = 1) -> Self:
@@ -76,11 +34,7 @@ class OnnxEncoder:
         Raises:
             EncoderError: naming the file that is missing or broken.
         """
-        card = _card(folder / "identity.json")
-        tokenizer = _tokenizer(folder / "tokenizer.json", card)
-        session = _session(folder / "model.onnx", card, threads)
-        identity = EncoderIdentity(card.name, card.dimensions, card.digest, card.languages)
-        return cls(identity, tokenizer, session)
+        return cls(OnnxModel.load(folder, threads=threads))
 
     @property
     def identity(self) -> EncoderIdentity:
@@ -90,89 +44,12 @@ class OnnxEncoder:
     async def encode(self, texts: Sequence[str], /) -> Vector:
         """Vectors of shape (len(texts), dimensions), L2-normalised. Of long texts the beginning counts."""
         if sum(map(len, texts)) <= INLINE_CHARACTERS:
-            tokens = self._tokenize(texts)
-        else:
-            tokens = await to_thread.run_sync(partial(self._tokenize, texts))
-        rows = await self._batches.submit(tokens)
-        return np.stack(rows) if rows else np.empty((0, self._identity.dimensions), np.float32)
+            return await self._model.rows(self._tokenize(texts))
+        return await self._model.rows(await to_thread.run_sync(partial(self._tokenize, texts)))
 
     async def close(self) -> None:
         """Finish what was asked and refuse what comes after."""
-        await self._batches.close()
+        await self._model.close()
 
     def _tokenize(self, texts: Sequence[str]) -> list[Tokens]:
-        # One by one: `encode_batch` starts a pool of threads of its own.
-        return [self._tokenizer.encode(_readable(text)).ids for text in texts]
-
-    def _infer(self, batch: Sequence[Tokens]) -> Vector:
-        ids = np.zeros((len(batch), max(map(len, batch))), np.int64)
-        mask = np.zeros_like(ids)
-        for row, tokens in enumerate(batch):
-            ids[row, : len(tokens)] = tokens
-            mask[row, : len(tokens)] = 1
-        try:
-            vectors: Vector = self._session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
-        except BROKEN_MODEL as error:
-            raise EncoderError(f"inference with {self._identity.name} failed: {error}") from error
-        return vectors
-
-
-def _readable(text: str) -> str:
-    """What the tokenizer accepts: half a surrogate pair becomes a question mark."""
-    return text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise EncoderError(f"{path} can't be read: {error.strerror}") from error
-
-
-def _verified(path: Path, digest: str) -> bytes:
-    """The bytes of a file that is the one its identity.json speaks of."""
-    data = _read(path)
-    found = hashlib.sha256(data).hexdigest()
-    if found != digest:
-        raise EncoderError(f"{path} is damaged: its sha256 is {found}, identity.json says {digest}")
-    return data
-
-
-def _card(path: Path) -> _Card:
-    try:
-        return _Card.model_validate_json(_read(path))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise EncoderError(f"{path}: {where}: {first['msg']}") from error
-
-
-def _tokenizer(path: Path, card: _Card) -> Tokenizer:
-    data = _verified(path, card.tokenizer_digest)
-    try:
-        tokenizer = Tokenizer.from_buffer(data)
-    except ValueError as error:
-        raise EncoderError(f"{path} is no tokenizer: {error}") from error
-    tokenizer.no_padding()  # batches are padded to their own longest text
-    tokenizer.enable_truncation(card.max_tokens)
-    return tokenizer
-
-
-def _session(path: Path, card: _Card, threads: int) -> onnxruntime.InferenceSession:
-    data = _verified(path, card.digest)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
-    options.log_severity_level = 3  # errors only: we say ourselves what went wrong
-    providers = ["CPUExecutionProvider"]
-    try:
-        session = onnxruntime.InferenceSession(
-            data, options, providers=providers, disabled_optimizers=SLOW_FUSIONS
-        )
-    except BROKEN_MODEL as error:
-        raise EncoderError(f"{path} is no model that ONNX Runtime can run: {error}") from error
-    made = {output.name: output.shape for output in session.get_outputs()}
-    if made.get("embedding", [None])[-1] != card.dimensions:
-        raise EncoderError(f"{path}: expected an output `embedding` of width {card.dimensions}, found {made}")
-    return session
+        return [self._model.tokens(text) for text in texts]
