@@ -61,7 +61,13 @@ async def answer_and_publish(
     if ticket.state == "answered":
         return await _repeated(entries, ticket, answer, by=by)
     await _refuse_if_leaning(tickets, ticket, publication)
-    ticket = await tickets.claim(ticket.id, tenant=tenant, by=by)
+    try:
+        ticket = await tickets.claim(ticket.id, tenant=tenant, by=by)
+    except Conflict:
+        ticket = await tickets.get(ticket.id, tenant=tenant)
+        if ticket.state != "answered":
+            raise
+        return await _repeated(entries, ticket, answer, by=by)  # a second click that came in between
     content = await _content(entries, ticket, answer, publication, by=by)
     if check is not None:
         await check(would_be(content, tenant=tenant, entry_id=entry_id_of(ticket)))
