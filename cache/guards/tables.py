@@ -99,15 +99,20 @@ class Terms:
                     break
 
     def _in_runs(self, plain: str) -> Iterator[Found]:
+        end = 0
         for run in _CJK_RUN.finditer(plain):
-            at = run.start()
-            while at < run.end():
-                for term, means in self.runs.get(plain[at], ()):
-                    if plain.startswith(term, at):
-                        yield Found(at, at + len(term), term, means)
-                        at += len(term) - 1
-                        break
-                at += 1
+            for at in range(run.start(), run.end()):
+                found = self._longest(plain, at) if at >= end else None
+                if found is not None:
+                    end = found.end
+                    yield found
+
+    def _longest(self, plain: str, at: int) -> Found | None:
+        """The longest Japanese or Chinese term that begins at a place."""
+        for term, means in self.runs.get(plain[at], ()):
+            if plain.startswith(term, at):
+                return Found(at, at + len(term), term, means)
+        return None
 
 
 @lru_cache(64)  # all guards read the same texts one after the other
