@@ -56,6 +56,7 @@ class Guard(Protocol):
 
 def default_guards() -> tuple[Guard, ...]:
     """The guards that ship, loaded from their tables; the cheapest first."""
+    from cache.guards.aspects import AspectsGuard
     from cache.guards.classes import ClassesGuard
     from cache.guards.direction import DirectionGuard
     from cache.guards.identifiers import IdentifierGuard
@@ -81,6 +82,7 @@ def default_guards() -> tuple[Guard, ...]:
         NamesGuard.load(),
         DirectionGuard.load(),
         PolarityGuard.load(),
+        AspectsGuard.load(),
         *tables,
         SubstitutionGuard(tables),
     )

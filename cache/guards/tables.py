@@ -125,7 +125,11 @@ def _tokens(plain: str) -> tuple[list[tuple[int, int]], list[str]]:
 def _end_of(rest: tuple[str, ...], spelt: list[str], at: int) -> int | None:
     """Where a term ends whose first word stands before `at`; None if it does not stand there."""
     if _GAP in rest:
-        last = rest[rest.index(_GAP) + 1 :]
+        before = rest.index(_GAP)
+        last = rest[before + 1 :]
+        if tuple(spelt[at : at + before]) != rest[:before]:
+            return None
+        at += before
         for gap in range(_LONGEST_GAP + 1):
             if tuple(spelt[at + gap : at + gap + len(last)]) == last:
                 return at + gap + len(last)

@@ -1,0 +1,80 @@
+"""What one wants to know of a thing: its fee is no answer to who asks for its deadline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, NamedTuple, Self
+
+from cache.guards import Compared
+from cache.guards.tables import Terms, read_table
+from cache.guards.texts import REMEMBERED, overlap, read_text
+
+__all__ = ["AspectsGuard"]
+
+_OPEN_FROM = 3  # an entry whose phrasings ask for three different aspects is about any
+_ABOUT_THE_SAME = 0.3  # share of other content in common from which aspects are compared
+
+
+class _Asked(NamedTuple):
+    aspects: frozenset[str]
+    words: tuple[str, ...]  # that say so
+
+
+@dataclass(frozen=True, slots=True)
+class AspectsGuard:
+    """Vetoes an entry that tells another aspect of the same thing.
+
+    A text may ask for several, and then agrees with each; one that names none agrees with all.
+    """
+
+    languages: Mapping[str, Callable[[str], _Asked]]
+    name: str = "aspects"
+
+    @classmethod
+    def load(cls) -> Self:
+        """The guard with the shipped table."""
+        table = read_table("aspects.yaml")
+        return cls(
+            {language: lru_cache(REMEMBERED)(partial(_read, _terms(own))) for language, own in table.items()}
+        )
+
+    def veto(self, compared: Compared, /) -> str | None:
+        """The words that ask for different aspects."""
+        read = self.languages[compared.language]
+        asked, nearest = compared.asked, compared.nearest
+        here, there = read(asked.plain), read(nearest.plain)
+        if not here.aspects or not there.aspects or here.aspects & there.aspects:
+            return None
+        said = (base for word in here.words + there.words for base in read_text(word, asked.language).content)
+        if overlap(asked, nearest, frozenset(said)) < _ABOUT_THE_SAME:
+            return None
+        stored = [read(text.plain).aspects for text in compared.stored]
+        if len({*stored} - {frozenset()}) >= _OPEN_FROM or any(here.aspects & one for one in stored):
+            return None
+        return f"the question asks {_quoted(here.words)}, the entry {_quoted(there.words)}"
+
+
+def _terms(table: Mapping[str, Any]) -> Terms:
+    meanings: dict[str, list[str]] = {}
+    for aspect, rows in table.items():
+        for strength, words in rows.items() if aspect != "passed" else ():
+            meanings[f"{strength} {aspect}"] = words
+    return Terms.of(meanings, passed=table["passed"], inflected=False)
+
+
+def _read(terms: Terms, plain: str) -> _Asked:
+    """What a text asks for; a fee that is only named is no aspect where the question asks for another."""
+    found = terms.find(plain)
+    for strength in ("asked", "named"):
+        telling = [one for one in found if any(meaning.startswith(strength) for meaning in one.meanings)]
+        if telling:
+            meanings = frozenset[str]().union(*(one.meanings for one in telling))
+            aspects = frozenset(meaning.partition(" ")[2] for meaning in meanings)
+            return _Asked(aspects, tuple(dict.fromkeys(one.word for one in telling)))
+    return _Asked(frozenset(), ())
+
+
+def _quoted(words: Iterable[str]) -> str:
+    return ", ".join(f"“{word}”" for word in words)
