@@ -45,11 +45,17 @@ class IdentifierGuard:
         stored = [identifiers(text.written) for text in compared.stored]
         if len({one for one in stored if one}) >= _OPEN_FROM:
             return None
-        unknown = here - frozenset[str]().union(*stored)
-        needed = frozenset.intersection(*stored) - here
+        unknown = _absent(here - frozenset[str]().union(*stored), nearest)
+        needed = _absent(frozenset.intersection(*stored) - here, asked)
         if not (unknown or needed) or not _counts(unknown, needed, asked, nearest):
             return None
         return f"the question has {_listed(here)}, the entry {_listed(there)}"
+
+
+def _absent(names: frozenset[str], text: Text) -> frozenset[str]:
+    """The names that a text does not have, not even in parts: iPhone 15 is iphone15."""
+    joined = re.sub(r"[\s_-]", "", text.written)
+    return frozenset(name for name in names if name not in joined)
 
 
 def identifiers(written: str) -> frozenset[str]:

@@ -22,6 +22,8 @@ _SAME_BUT_FOR_IT = 0.75  # from which one side's silence tells them apart
 _HUNDRED = 100
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.ASCII)
 _A_UNIT_OF = re.compile(r"\ban? (?=[a-z])")
+_AFTERNOON = re.compile(r"(?:午後|下午|晚上)の?(\d{1,2})(?=[時时点點])")
+_NOON = 12
 _NUMBER = r"(?<![\d.])-?\d+(?:[./:^]\d+)*|\d+(?:[./:^]\d+)*"
 
 
@@ -169,7 +171,7 @@ class _Reader:
         text = "".join([*pieces, text[at:]])
         if text.isascii():
             return text
-        text = self.kanji.sub(self._kanji_value, text)
+        text = _AFTERNOON.sub(_on_the_day, self.kanji.sub(self._kanji_value, text))
         return self.era.sub(lambda found: str(self.eras[found[1]] + _era_year(found[2])), text)
 
     def _one(self, found: re.Match[str]) -> str:
@@ -211,6 +213,12 @@ class _Reader:
 
 def _unit_pattern(unit: str) -> str:
     return rf"{re.escape(unit)}(?![a-z])" if unit.isascii() and unit[-1].isalpha() else re.escape(unit)
+
+
+def _on_the_day(found: re.Match[str]) -> str:
+    """The hour of the day: 午後5 is 17."""
+    hour = int(found[1])
+    return str(hour + _NOON if hour < _NOON else hour)
 
 
 def _era_year(written: str) -> int:

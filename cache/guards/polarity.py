@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -16,6 +17,7 @@ __all__ = ["PolarityGuard", "is_negated"]
 
 _ABOUT_THE_SAME = 0.4  # share of content in common from which a denied word can be the difference
 _SAME_BUT_FOR_IT = 0.85  # from which a negation is the difference, whatever word it denies
+_ASKING = re.compile(r"[不没]\W*$")  # 能用不？ only asks
 _BEHIND = 12  # characters after a Chinese negation that may hold what it denies
 
 
@@ -74,7 +76,7 @@ def _tables() -> dict[str, _Words]:
 
 @lru_cache(REMEMBERED)
 def _read(plain: str, language: str) -> _Reading:
-    own = _tables()[language].read(plain, language)
+    own = _tables()[language].read(_ASKING.sub("", plain) if language == "zh" else plain, language)
     return own if own.negations or own.troubled or language == "en" else _tables()["en"].read(plain, "en")
 
 

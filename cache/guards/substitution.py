@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ from cache.words import Word
 
 __all__ = ["SubstitutionGuard"]
 
+_LEAST_LETTERS = 5  # among shorter words one letter makes another word
+_SLIP = 0.85  # share of letters in common from which one word may be a slip for the other
 _LONGEST = 2  # words that stand in each other's place
 
 
@@ -73,6 +76,8 @@ class SubstitutionGuard:
         mine, theirs = map(_written, found)
         if asked.language != "en" and {*mine} & {*theirs} - {" "}:
             return True
+        if _misspelt(mine, theirs) or _abbreviates(mine, theirs) or _abbreviates(theirs, mine):
+            return True
         for table in self.tables:
             named_in = table.languages[asked.language].named_in
             some, others = named_in(asked.plain), named_in(stored.plain)
@@ -84,6 +89,18 @@ class SubstitutionGuard:
 def _same_class(some: Iterable[Found], others: Iterable[Found]) -> bool:
     """Whether different words of one class stand in the two texts."""
     return any(one.word != other.word and one.meanings & other.meanings for one in some for other in others)
+
+
+def _misspelt(some: str, other: str) -> bool:
+    """Whether two words may be one: pasword, colors. What they mean if not is up to the tables."""
+    long = min(len(some), len(other)) >= _LEAST_LETTERS
+    return long and some[0] == other[0] and SequenceMatcher(None, some, other).ratio() >= _SLIP
+
+
+def _abbreviates(short: str, long: str) -> bool:
+    """Whether a word is made of the first letters of others: MFA."""
+    parts = long.replace("-", " ").split()
+    return len(parts) > 1 and short == "".join(part[0] for part in parts)
 
 
 def _has_numerals(found: tuple[_Words, _Words]) -> bool:
