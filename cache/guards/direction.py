@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +15,12 @@ from cache.words import Word
 
 __all__ = ["DirectionGuard"]
 
+_MOVES = {
+    "ja": re.compile(r"([\u3400-\u9fffァ-ヺーa-z]{2,})(?=[にへ])"),
+    "zh": re.compile(
+        r"(?:转[成为到入]?|[换改变][成为到]|兑换?成?|[导传迁搬寄飞开汇][到往至]|[回到往])(?:我的?|新的)?([^\W\d的了]{2})"
+    ),
+}
 _NEAR = 4  # words between a direction and its thing: "to my own new account"
 
 
@@ -22,6 +29,7 @@ class _Way:
     sources: frozenset[str]
     targets: frozenset[str]
     pairs: frozenset[tuple[str, str]]  # what stands before a target, and the target: "pounds to euros"
+    moves: Mapping[str, str]  # a target, and the text where its source may stand; by characters, not words
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,8 @@ class _Directions:
                 pairs |= set() if passive else {(before, thing)}
                 targets |= {thing} if mark in self.targets else set()
         unknown = self.generic | {""}
-        return _Way(frozenset(sources) - unknown, frozenset(targets) - unknown, frozenset(pairs))
+        moves = {} if passive else _moves(text)
+        return _Way(frozenset(sources) - unknown, frozenset(targets) - unknown, frozenset(pairs), moves)
 
     def _thing(self, words: tuple[Word, ...], at: int) -> tuple[str, str]:
         """What the direction at a place is about, and the thing before that, if there is one."""
@@ -79,6 +88,15 @@ class _Directions:
         earlier = words[: at - 1 if self.language == "ja" else at][-_NEAR:]
         before = (found for word in reversed(earlier) if (found := content_word(word, self.language)))
         return content_word(thing, self.language), next(before, "")
+
+
+def _moves(text: Text) -> dict[str, str]:
+    """What things become or where they go: 活期转定期, 定期預金に. Words would be cut in several ways."""
+    found = _MOVES[text.language].finditer(text.written) if text.language in _MOVES else ()
+    return {
+        move[1]: text.written[: move.start()] if text.language == "zh" else text.written.replace(move[1], "")
+        for move in found
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +129,16 @@ class DirectionGuard:
 
 def _turned(asked: _Way, stored: _Way) -> frozenset[str]:
     """What is a source here and a target there, or a target here and stands before one there."""
+    moved = {
+        target
+        for target, rest in asked.moves.items()
+        for other, elsewhere in stored.moves.items()
+        if target in elsewhere
+        and other in rest
+        and {target, other}.isdisjoint(asked.moves.keys() & stored.moves.keys())
+    }
+    if moved:
+        return frozenset(moved)
     if asked.sources & stored.sources or asked.targets & stored.targets:
         return frozenset()
     crossed = asked.sources & stored.targets | asked.targets & stored.sources
