@@ -7,12 +7,16 @@ dictionary; Latin words in Japanese and Chinese are names. A text without names 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Self
 
 from cache.guards import Compared
+from cache.guards.tables import read_table
 from cache.guards.texts import REMEMBERED, Text, content_word, overlap
+from cache.words import Word
 
 __all__ = ["NamesGuard"]
 
@@ -21,6 +25,7 @@ _ABOUT_THE_SAME = 0.6  # share of other content in common from which names are c
 _SLIP = 0.75  # share of characters in common from which two spellings may be one name
 _SHORT = 4  # characters; among short names one letter makes another name
 _MOSTLY = 0.6  # share of capitalised words from which capitals say nothing (A Title, A SHOUT)
+_BEGINNINGS = ("noun", "name")
 _KATAKANA = re.compile(r"[ァ-ヺー]{2,}")
 _LATIN = re.compile(r"[A-Za-z][A-Za-z+#.&-]+")
 
@@ -32,7 +37,8 @@ class NamesGuard:
 
     @classmethod
     def load(cls) -> Self:
-        """The guard; it needs no table but the synonyms that all guards share."""
+        """The guard with the shipped ends of compounds."""
+        _heads()
         return cls()
 
     def veto(self, compared: Compared, /) -> str | None:
@@ -41,13 +47,46 @@ class NamesGuard:
         here, there = _names(asked), _names(nearest)
         mine, theirs = _strange(here, nearest), _strange(there, asked)
         if not mine or not theirs or overlap(asked, nearest, here | there) < _ABOUT_THE_SAME:
-            return None
+            return _other_head(compared)
         stored = compared.stored
         if len({_names(text) for text in stored} - {frozenset()}) >= _OPEN_FROM:
             return None
         if any(not _strange(mine, text) for text in stored):
             return None
         return f"the question names {', '.join(sorted(mine))}, the entry {', '.join(sorted(theirs))}"
+
+
+def _other_head(compared: Compared) -> str | None:
+    """What begins differently and ends the same in all phrasings: 工学部, 文学部."""
+    here, there = _headed(compared.asked), _headed(compared.nearest)
+    for head in here.keys() & there.keys():
+        mine, theirs = here[head], there[head]
+        if any({*one} & {*other} - {*head} for one in mine for other in theirs):  # 身分証 is 身份证
+            continue
+        said = (word for text in (compared.asked, compared.nearest) for word in text.content)
+        ours = frozenset(word for word in said if any(word in one for one in mine | theirs))
+        rest = overlap(compared.asked, compared.nearest, ours)
+        elsewhere = [_headed(text).get(head, mine) for text in compared.stored]
+        if rest >= _ABOUT_THE_SAME and all(mine.isdisjoint(others) for others in elsewhere):
+            return f"the question names {', '.join(sorted(mine))}, the entry {', '.join(sorted(theirs))}"
+    return None
+
+
+@lru_cache(REMEMBERED)
+def _headed(text: Text) -> Mapping[str, frozenset[str]]:
+    """The compounds of a text by how they end."""
+    found: dict[str, frozenset[str]] = {}
+    for before, word in pairwise((Word("", "", "mark"), *text.words)):
+        for head in _heads().get(text.language, ()):
+            begins = before.surface if word.surface == head and before.kind in _BEGINNINGS else ""
+            if begins or (word.surface.endswith(head) and word.surface != head):
+                found[head] = found.get(head, frozenset()) | {begins + word.surface}
+    return found
+
+
+@cache
+def _heads() -> Mapping[str, tuple[str, ...]]:
+    return {language: tuple(heads) for language, heads in read_table("heads.yaml").items()}
 
 
 def _strange(names: frozenset[str], text: Text) -> frozenset[str]:
