@@ -70,14 +70,14 @@ class Graph:
         self.nodes.append(helper.make_node(operator, inputs, named, named[0], domain=domain, **options))
         return named[0]
 
-    def model(self, outputs: list[str]) -> onnx.ModelProto:
-        """The whole, with token ids and mask as its inputs."""
+    def model(self, outputs: list[str], width: int = WIDTH) -> onnx.ModelProto:
+        """The whole, with token ids and mask as its inputs and first an output of that width."""
         read = [
             helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
             for name in ("input_ids", "attention_mask")
         ]
         inner = ["batch", "tokens", WIDTH]
-        made = [helper.make_tensor_value_info(outputs[0], TensorProto.FLOAT, ["batch", WIDTH])]
+        made = [helper.make_tensor_value_info(outputs[0], TensorProto.FLOAT, ["batch", width])]
         made += [helper.make_tensor_value_info(name, TensorProto.FLOAT, inner) for name in outputs[1:]]
         graph = helper.make_graph(self.nodes, NAME, read, made, self.constants)
         versions = [helper.make_opsetid("", 20), helper.make_opsetid(MICROSOFT, 1)]
@@ -97,6 +97,17 @@ class Layer:
 
 
 Multiply = Callable[[Graph, str, Layer], str]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a model gives out: a vector of one text, or a judgement of two."""
+
+    width: int
+    separator: int | None = None  # the token between two texts; None if the model reads only one
+
+
+ENCODER: Final = Kind(WIDTH)
 
 
 def exact(graph: Graph, x: str, layer: Layer) -> str:
@@ -180,8 +191,8 @@ def normalised(graph: Graph, x: str, weights: Weights, name: str) -> str:
     return graph.apply("LayerNormalization", x, scale, shift, axis=-1, epsilon=1e-12)
 
 
-def embedded(graph: Graph, weights: Weights, *, quantised: bool) -> str:
-    """What goes into the first layer; the token type is always 0, so it is added to the positions."""
+def embedded(graph: Graph, weights: Weights, kind: Kind, *, quantised: bool) -> str:
+    """What goes into the first layer; the type of the first text is added to the positions."""
     table = weights["embeddings.word_embeddings.weight"]
     if quantised:
         words = word_vectors(graph, table)
@@ -191,7 +202,21 @@ def embedded(graph: Graph, weights: Weights, *, quantised: bool) -> str:
     places = graph.constant("places", places + weights["embeddings.token_type_embeddings.weight"][0])
     length = graph.apply("Shape", "input_ids", start=1, end=2)
     here = graph.apply("Slice", places, graph.constant("start", np.array([0])), length)
-    return normalised(graph, graph.apply("Add", words, here), weights, "embeddings.LayerNorm")
+    summed = graph.apply("Add", words, here)
+    if kind.separator is not None:
+        summed = graph.apply("Add", summed, second_text(graph, weights, kind.separator))
+    return normalised(graph, summed, weights, "embeddings.LayerNorm")
+
+
+def second_text(graph: Graph, weights: Weights, separator: int) -> str:
+    """What tells the second text from the first: the difference of their types, after the first separator."""
+    types = weights["embeddings.token_type_embeddings.weight"]
+    ends = graph.apply("Equal", "input_ids", graph.constant("separator", np.int64(separator)))
+    counted = graph.apply("Cast", ends, to=TensorProto.FLOAT)
+    seen = graph.apply("CumSum", counted, graph.constant("along", np.int64(1)), exclusive=1)
+    second = graph.apply("Min", seen, graph.constant("one", np.float32(1)))
+    column = graph.apply("Unsqueeze", second, graph.constant("type_axis", np.array([2])))
+    return graph.apply("Mul", column, graph.constant("type", types[1] - types[0]))
 
 
 def layer(weights: Weights, *names: str, normalised_input: bool = False) -> Layer:
@@ -224,14 +249,36 @@ def pooled(graph: Graph, x: str, name: str = "embedding") -> str:
     return graph.apply("LpNormalization", total, outputs=(name,), axis=-1, p=2)
 
 
-def build(weights: Weights, multiply: Multiply, *, quantised: bool, also: list[str] | None = None) -> bytes:
-    """The whole encoder; `also` names inner values to give out besides the embedding."""
+def judged(graph: Graph, x: str, weights: Weights) -> str:
+    """A linear layer over the mean of the real tokens."""
+    mask = graph.apply("Cast", "attention_mask", to=TensorProto.FLOAT)
+    column = graph.apply("Unsqueeze", mask, graph.constant("last_axis", np.array([2])))
+    axis = graph.constant("token_axis", np.array([1]))
+    total = graph.apply("ReduceSum", graph.apply("Mul", x, column), axis, keepdims=0)
+    mean = graph.apply("Div", total, graph.apply("ReduceSum", mask, axis, keepdims=1))
+    head = (
+        graph.constant("head.weight", weights["head.weight"].T),
+        graph.constant("head.bias", weights["head.bias"]),
+    )
+    return graph.apply("Gemm", mean, *head, outputs=("embedding",))
+
+
+def build(
+    weights: Weights,
+    multiply: Multiply,
+    kind: Kind,
+    *,
+    quantised: bool,
+    also: list[str] | None = None,
+) -> bytes:
+    """The whole model; `also` names inner values to give out besides its output."""
     graph = Graph()
-    x = embedded(graph, weights, quantised=quantised)
+    x = embedded(graph, weights, kind, quantised=quantised)
     mask = graph.apply("Cast", "attention_mask", to=TensorProto.INT32)
     for number in range(LAYERS):
         x = transformer_block(graph, x, mask, weights, f"encoder.layer.{number}", multiply)
-    data: bytes = graph.model([pooled(graph, x), *(also or [])]).SerializeToString()
+    made = pooled(graph, x) if kind.separator is None else judged(graph, x, weights)
+    data: bytes = graph.model([made, *(also or [])], kind.width).SerializeToString()
     return data
 
 
@@ -249,7 +296,7 @@ def vocabulary_sequences(tokenizer: Tokenizer) -> list[NDArray[np.int64]]:
     return sequences
 
 
-def measured_ranges(weights: Weights, tokenizer: Tokenizer) -> dict[str, Ranges]:
+def measured_ranges(weights: Weights, tokenizer: Tokenizer, kind: Kind) -> dict[str, Ranges]:
     """What goes into each layer whose input is normalised, by channel.
 
     A layer normalisation bounds its output by its own weights, so random words already reach the ranges
@@ -262,9 +309,9 @@ def measured_ranges(weights: Weights, tokenizer: Tokenizer) -> dict[str, Ranges]
             inputs[layer.name] = x
         return exact(graph, x, layer)
 
-    build(weights, noting, quantised=False)
+    build(weights, noting, kind, quantised=False)
     values = list(inputs.values())
-    model = session(build(weights, exact, quantised=False, also=values))
+    model = session(build(weights, exact, kind, quantised=False, also=values))
     high = dict.fromkeys(values, np.full(WIDTH, -np.inf, np.float32))
     low = dict.fromkeys(values, np.full(WIDTH, np.inf, np.float32))
     for ids in vocabulary_sequences(tokenizer):
@@ -275,16 +322,16 @@ def measured_ranges(weights: Weights, tokenizer: Tokenizer) -> dict[str, Ranges]
     return {name: Ranges(low[value], high[value]) for name, value in inputs.items()}
 
 
-def quantised_model(weights: Weights, tokenizer: Tokenizer) -> bytes:
-    """The encoder in int8, each layer by the method that suits its input."""
-    ranges = measured_ranges(weights, tokenizer)
+def quantised_model(weights: Weights, tokenizer: Tokenizer, kind: Kind = ENCODER) -> bytes:
+    """The model in int8, each layer by the method that suits its input."""
+    ranges = measured_ranges(weights, tokenizer, kind)
 
     def multiply(graph: Graph, x: str, layer: Layer) -> str:
         if layer.normalised_input:
             return with_fixed_scale(graph, x, layer, ranges[layer.name])
         return in_blocks(graph, x, layer)
 
-    return build(weights, multiply, quantised=True)
+    return build(weights, multiply, kind, quantised=True)
 
 
 def session(model: bytes) -> onnxruntime.InferenceSession:
@@ -306,27 +353,35 @@ def source_folder() -> Path:
     return folder
 
 
-def write(model: bytes, tokenizer: Tokenizer) -> None:
+def write(
+    model: bytes,
+    tokenizer: Tokenizer,
+    target: Path = TARGET,
+    *,
+    name: str = f"{NAME}-int8",
+    width: int = WIDTH,
+    source: str = f"sentence-transformers/{NAME}, model.safetensors sha256 {WEIGHTS_SHA256}",
+) -> None:
     """Write the model folder, but for LICENSE and NOTICE, which people wrote."""
     if len(model) > LARGEST_FILE_BYTES:
         raise SystemExit(f"model.onnx has {len(model):,} bytes, at most {LARGEST_FILE_BYTES:,} are allowed")
-    TARGET.mkdir(parents=True, exist_ok=True)
-    (TARGET / "model.onnx").write_bytes(model)
+    target.mkdir(parents=True, exist_ok=True)
+    (target / "model.onnx").write_bytes(model)
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)
     words = tokenizer.to_str().encode()
-    (TARGET / "tokenizer.json").write_bytes(words)
+    (target / "tokenizer.json").write_bytes(words)
     identity = {
-        "name": f"{NAME}-int8",
-        "dimensions": WIDTH,
+        "name": name,
+        "dimensions": width,
         "digest": hashlib.sha256(model).hexdigest(),
         "tokenizer_digest": hashlib.sha256(words).hexdigest(),
         "languages": ["en"],
         "max_tokens": MAX_TOKENS,
-        "source": f"sentence-transformers/{NAME}, model.safetensors sha256 {WEIGHTS_SHA256}",
+        "source": source,
         "licence": "Apache-2.0",
     }
-    (TARGET / "identity.json").write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
+    (target / "identity.json").write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
 
 
 def questions_of(files: list[Path]) -> list[str]:

@@ -1,0 +1,58 @@
+"""The pair model that ships."""
+
+from __future__ import annotations
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from encoders.pairs import SHIPPED, OnnxPairModel
+
+QUESTION = "How do I activate my new card?"
+
+
+@pytest.fixture(scope="module")
+def model() -> OnnxPairModel:
+    return OnnxPairModel.load()
+
+
+async def test_questions_that_ask_the_same_score_higher_than_traps(model: OnnxPairModel) -> None:
+    same, other, far = await model.scores(
+        [
+            (QUESTION, "what do i have to do to get my card activated"),
+            (QUESTION, "How do I cancel my new card?"),
+            (QUESTION, "Which exchange rate do you use?"),
+        ]
+    )
+    assert same > 0 > max(other, far)
+
+
+async def test_a_score_does_not_depend_on_its_company(model: OnnxPairModel) -> None:
+    pairs = [(QUESTION, "card activation"), ("", ""), (QUESTION * 200, QUESTION), ("カード", "\ud83d x")]
+    together = await model.scores(pairs)
+    alone = [(await model.scores([pair]))[0] for pair in pairs]
+    assert np.isfinite(together).all()
+    assert np.allclose(together, alone, atol=0.05)
+    assert (await model.scores([])).shape == (0,)
+
+
+async def test_the_second_question_is_told_from_the_first(model: OnnxPairModel) -> None:
+    """A model that forgot the token types would read one long question."""
+    one, other = await model.scores([("a b", "c d"), ("a b c", "d")])
+    assert one != other
+
+
+async def test_many_callers_at_once_get_their_own_scores(model: OnnxPairModel) -> None:
+    questions = [f"{QUESTION} {number}" for number in range(12)]
+    alone = [(await model.scores([(text, QUESTION)]))[0] for text in questions]
+    found = await asyncio.gather(*(model.scores([(text, QUESTION)]) for text in questions))
+    assert np.allclose([scores[0] for scores in found], alone, atol=0.05)
+
+
+def test_the_model_is_light_and_says_whose_work_it_is() -> None:
+    assert (SHIPPED / "model.onnx").stat().st_size <= 25_000_000
+    assert "Apache License" in (SHIPPED / "LICENSE").read_text("utf-8")
+    notice = (SHIPPED / "NOTICE").read_text("utf-8")
+    assert "BANKING77" in notice
+    assert "CLINC150" in notice
