@@ -94,7 +94,8 @@ def _strange(names: frozenset[str], text: Text) -> frozenset[str]:
     return frozenset(
         name
         for name in names
-        if name not in text.written and not any(_same_name(name, word) for word in text.content)
+        if name not in text.written
+        and not any(_same_name(name, word) for word in (*text.content, *_KATAKANA.findall(text.written)))
     )
 
 
