@@ -12,12 +12,13 @@ from scipy.sparse import csr_array
 
 from cache.evidence import EVIDENCE, Numbers
 from cache.text import character_grams, normalise
+from cache.wording import WORDED, agreements
 from encoders import Vector
 
 __all__ = ["Owners", "ShelfArrays", "with_leads", "without_entries"]
 
 Owners = NDArray[np.intp]
-_BEST, _SECOND, _MARGIN, _CHARACTERS, _CHARACTERS_MARGIN = range(len(EVIDENCE))
+_BEST, _SECOND, _MARGIN, _CHARACTERS, _CHARACTERS_MARGIN, _ALIGNED, _COVERED = range(len(EVIDENCE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +26,20 @@ class ShelfArrays:
     """The phrasings of a shelf as arrays, those of one entry beside each other."""
 
     vectors: Vector
+    texts: tuple[str, ...]
+    language: str
     grams: csr_array  # a row per phrasing, a 1 for each of its character n-grams
     sizes: Numbers  # how many n-grams each phrasing has
     columns: dict[str, int]
     starts: Owners  # where each entry begins
 
     @classmethod
-    def of(cls, vectors: Vector, texts: Sequence[str], owners: Owners) -> Self:
+    def of(cls, vectors: Vector, texts: Sequence[str], owners: Owners, language: str) -> Self:
         """The shelf of these phrasings; `owners` numbers the entry of each, ascending."""
         columns: dict[str, int] = {}
         grams, sizes = _gram_table(texts, columns, grow=True)
         starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])
-        return cls(vectors, grams, sizes, columns, starts)
+        return cls(vectors, tuple(texts), language, grams, sizes, columns, starts)
 
     @property
     def entry_sizes(self) -> Owners:
@@ -47,16 +50,28 @@ class ShelfArrays:
     def evidence(self, vectors: Vector, texts: Sequence[str]) -> Numbers:
         """The evidence for every entry, shape (questions, entries, pieces of evidence)."""
         grams, sizes = _gram_table(texts, self.columns, grow=False)
-        return with_leads(self._without_leads(vectors, grams, sizes, itself=None))
+        return with_leads(self._without_leads(vectors, texts, grams, sizes, itself=None))
 
     def held_out(self, rows: Owners) -> Numbers:
         """The evidence for phrasings of the shelf itself, each as if it were not on it."""
         return with_leads(
-            self._without_leads(self.vectors[rows], self.grams[rows], self.sizes[rows], itself=rows)
+            self._without_leads(
+                self.vectors[rows],
+                [self.texts[row] for row in rows],
+                self.grams[rows],
+                self.sizes[rows],
+                itself=rows,
+            )
         )
 
     def _without_leads(
-        self, vectors: Vector, grams: csr_array, sizes: Numbers, *, itself: Owners | None
+        self,
+        vectors: Vector,
+        texts: Sequence[str],
+        grams: csr_array,
+        sizes: Numbers,
+        *,
+        itself: Owners | None,
     ) -> Numbers:
         cosines = (vectors @ self.vectors.T).astype(np.float64)
         both = sizes[:, None] + self.sizes[None, :]
@@ -68,7 +83,31 @@ class ShelfArrays:
         evidence[:, :, _BEST] = np.maximum.reduceat(cosines, self.starts, axis=1)
         evidence[:, :, _SECOND] = self._second(cosines, evidence[:, :, _BEST])
         evidence[:, :, _CHARACTERS] = np.maximum.reduceat(shares, self.starts, axis=1)
+        evidence[:, :, _ALIGNED], evidence[:, :, _COVERED] = self._worded(texts, itself)
         return evidence
+
+    def _worded(self, texts: Sequence[str], itself: Owners | None) -> tuple[Numbers, Numbers]:
+        """How the words of each text agree with each entry's phrasings."""
+        if self.language not in WORDED:
+            nothing = np.zeros((len(texts), len(self.starts)))
+            return nothing, nothing
+        aligned, unaligned = agreements(texts, self.texts, self.language)
+        if itself is not None:
+            held = np.arange(len(itself)), itself
+            aligned[held], unaligned[held] = 0.0, 1.0
+        best: Numbers = np.maximum.reduceat(aligned, self.starts, axis=1)
+        return best, 1.0 - np.minimum.reduceat(unaligned, self.starts, axis=1)
+
+    def best_phrasings(self, vectors: Vector, entries: Owners, itself: Owners | None = None) -> list[str]:
+        """For each question the nearest phrasing of one entry; never the question itself, if held out."""
+        ends = self.starts + self.entry_sizes
+        nearest = []
+        for at, entry in enumerate(entries):
+            rows = np.arange(self.starts[entry], ends[entry])
+            if itself is not None and len(rows) > 1:
+                rows = rows[rows != itself[at]]
+            nearest.append(self.texts[rows[int(np.argmax(self.vectors[rows] @ vectors[at]))]])
+        return nearest
 
     def _second(self, cosines: Numbers, best: Numbers) -> Numbers:
         """The second best of every entry; its best where there is no second."""

@@ -8,7 +8,7 @@ for, so every pair that is told apart makes the cut lower and the hits more.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
 import numpy as np
@@ -20,6 +20,7 @@ from cache.entries import Entry
 from cache.evidence import EVIDENCE, Evidence, Weighing
 from cache.guards import Guard
 from cache.matching import NEAR, Candidate, Hit, Miss, NearMiss, closest, decide
+from cache.scoring import Scorer
 from cache.shelf import Shelf
 from cache.trial import Trial
 from encoders import Encoded, Encoder
@@ -104,12 +105,12 @@ async def shelf_collisions(shelf: Shelf, entries: Sequence[Entry], encoder: Enco
     if not entries:
         return ()
     cut = await _cut(shelf, entries[0])
-    weighing = shelf.weighing(entries[0].language)
-    return await competing(entries, encoder, weighing=weighing, cut=cut, guards=shelf.guards)
+    scorer = shelf.scorer(entries[0].language)
+    return await competing(entries, encoder, scorer=scorer, cut=cut, guards=shelf.guards)
 
 
 async def competing(
-    entries: Sequence[Entry], encoder: Encoder, *, weighing: Weighing, cut: float, guards: Sequence[Guard]
+    entries: Sequence[Entry], encoder: Encoder, *, scorer: Scorer, cut: float, guards: Sequence[Guard]
 ) -> tuple[Collision, ...]:
     """The pairs that compete, in one pass over all phrasings of a shelf."""
     texts = [text for entry in entries for text in entry.phrasings]
@@ -118,10 +119,19 @@ async def competing(
     vectors = await encoder.encode(texts)
     owners = np.repeat(np.arange(len(entries)), [len(entry.phrasings) for entry in entries])
 
+    def nearest() -> list[tuple[int, Candidate]]:
+        shelf = ShelfArrays.of(vectors, texts, owners, entries[0].language)
+        return list(_near(shelf, owners, entries, texts, weighing=scorer.weighing, cut=cut))
+
+    near = await to_thread.run_sync(nearest)
+    pairs = [(texts[row], one.phrasing) for row, one in near]
+    scores = await scorer.reread(np.array([one.score for _, one in near]), pairs)
+
     def judged() -> tuple[Collision, ...]:
-        shelf = ShelfArrays.of(vectors, texts, owners)
-        near = _near(shelf, owners, entries, texts, weighing=weighing, cut=cut)
-        found = (_collision(entries[owners[row]], texts[row], one, cut, guards) for row, one in near)
+        read = (
+            (row, replace(one, score=float(score))) for (row, one), score in zip(near, scores, strict=True)
+        )
+        found = (_collision(entries[owners[row]], texts[row], one, cut, guards) for row, one in read)
         return _each_once(one for one in found if one is not None)
 
     return await to_thread.run_sync(judged)

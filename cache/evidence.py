@@ -9,22 +9,26 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib import resources
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
 
 from cache.text import Grams
+from cache.wording import WORDED
 
-__all__ = ["EVIDENCE", "Evidence", "Weighing", "Weights", "agreement"]
+__all__ = ["EVIDENCE", "Evidence", "Rereading", "Weighing", "Weights", "agreement"]
 
-EVIDENCE = ("best", "second", "margin", "characters", "characters_margin")
+EVIDENCE = ("best", "second", "margin", "characters", "characters_margin", "aligned", "covered")
 """The pieces of evidence, in the order of every array of them."""
 
-Reading = Literal["meaning", "characters"]
+Reading = Literal["meaning", "words", "characters"]
 Numbers = NDArray[np.float64]
+
+_UNSEEN = {"weight": 0.0, "from": 0.0, "to": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class Evidence:
     margin: float  # best, less the best of any other entry; infinite where there is none
     characters: float  # the largest share of character n-grams in common with a phrasing
     characters_margin: float  # that, less the largest of any other entry
+    aligned: float = 0.0  # the largest share of words with a partner in a phrasing (cache/wording.py)
+    covered: float = 0.0  # 1 less the weight of the heaviest word without one, in the best phrasing
 
     def as_array(self) -> Numbers:
         """The evidence as a row, in the order of `EVIDENCE`."""
@@ -58,11 +64,35 @@ class Weighing:
 
 
 @dataclass(frozen=True, slots=True)
+class Rereading:
+    """A logistic model over what the evidence says of an entry and a pair model of its best phrasing."""
+
+    bias: float
+    first: float  # weight of the log-odds by the evidence
+    pair: float  # weight of the pair model's logit
+    farthest: float  # logits count no more than this: the model is surer than it is right
+
+    def probability(self, first: Numbers, pair: Numbers) -> Numbers:
+        """How probable it is that the entry answers; two arrays of one shape."""
+        kept = np.clip(first, 1e-6, 1 - 1e-6)
+        odds = np.clip(np.log(kept / (1 - kept)), -self.farthest, self.farthest)
+        logit = self.bias + self.first * odds + self.pair * np.clip(pair, -self.farthest, self.farthest)
+        return np.asarray(1.0 / (1.0 + np.exp(-logit)))
+
+
+@dataclass(frozen=True, slots=True)
 class Weights:
-    """The fitted weights: `meaning` where the encoder knows the language, else `characters`."""
+    """The fitted weights.
+
+    `meaning` where the encoder knows the language, `words` where there are tables of its words, too, and
+    `characters` where neither is so.
+    """
 
     readings: Mapping[Reading, Weighing]
     default_cuts: Mapping[Reading, float]
+    rereading: Rereading | None = None  # where a pair model knows the language
+    rereading_cut: float = 1.0
+    digest: str = ""  # of the table: scores by other weights are other scores
 
     @classmethod
     def load(cls) -> Self:
@@ -71,16 +101,25 @@ class Weights:
         return cls.from_table(yaml.safe_load(text))
 
     @classmethod
-    def from_table(cls, table: Mapping[Reading, Any]) -> Self:
-        """The weights written as a mapping per reading."""
+    def from_table(cls, table: Mapping[str, Any]) -> Self:
+        """The weights written as a mapping per reading, and one called `rereading`."""
+        again = table.get("rereading")
+        readings = {reading: table[reading] for reading in get_args(Reading) if reading in table}
         return cls(
-            {reading: _weighing(part) for reading, part in table.items()},
-            {reading: float(part["default_cut"]) for reading, part in table.items()},
+            {reading: _weighing(part) for reading, part in readings.items()},
+            {reading: float(part["default_cut"]) for reading, part in readings.items()},
+            Rereading(**{name: float(again[name]) for name in ("bias", "first", "pair", "farthest")})
+            if again
+            else None,
+            float(again["default_cut"]) if again else 1.0,
+            sha256(repr(table).encode()).hexdigest(),
         )
 
     def reading(self, language: str, known: tuple[str, ...]) -> Reading:
         """Which evidence to trust for a language, given those that the encoder knows."""
-        return "meaning" if language in known else "characters"
+        if language not in known:
+            return "characters"
+        return "words" if language in WORDED and "words" in self.readings else "meaning"
 
 
 def agreement(some: Grams, others: Grams) -> float:
@@ -90,7 +129,7 @@ def agreement(some: Grams, others: Grams) -> float:
 
 
 def _weighing(part: Mapping[str, Any]) -> Weighing:
-    rows = [part["evidence"][name] for name in EVIDENCE]
+    rows = [part["evidence"].get(name, _UNSEEN) for name in EVIDENCE]
     return Weighing(
         bias=float(part["bias"]),
         weights=np.array([row["weight"] for row in rows]),

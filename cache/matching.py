@@ -11,6 +11,7 @@ from cache.entries import Entry
 from cache.evidence import Evidence, Weighing, agreement
 from cache.guards import Compared, Guard
 from cache.text import pieces
+from cache.wording import WORDED, agreements
 
 __all__ = [
     "Candidate",
@@ -95,6 +96,8 @@ def candidates(
             margin=near.best - max((one.best for one in others), default=_rival(similar)),
             characters=near.characters,
             characters_margin=near.characters - max((one.characters for one in others), default=-math.inf),
+            aligned=near.aligned,
+            covered=near.covered,
         )
         score = float(weighing.probability(evidence.as_array()))
         scored.append(Candidate(entry=near.entry, phrasing=near.phrasing, evidence=evidence, score=score))
@@ -154,6 +157,8 @@ class _Nearness:
     best: float
     second: float
     characters: float
+    aligned: float
+    covered: float
 
 
 def _nearness(question: str, entry: Entry, similar: Similar) -> _Nearness:
@@ -167,7 +172,24 @@ def _nearness(question: str, entry: Entry, similar: Similar) -> _Nearness:
     second = cosines[1] if len(cosines) > 1 else floor if len(wording) > 1 else cosines[0]
     worded = closest(question, entry.phrasings)
     characters = agreement(pieces(question).grams, pieces(worded).grams)
-    return _Nearness(entry, found[0][0] if found else worded, cosines[0], min(second, cosines[0]), characters)
+    aligned, covered = _worded(question, entry)
+    return _Nearness(
+        entry,
+        found[0][0] if found else worded,
+        cosines[0],
+        min(second, cosines[0]),
+        characters,
+        aligned,
+        covered,
+    )
+
+
+def _worded(question: str, entry: Entry) -> tuple[float, float]:
+    """How the words agree with the phrasings: the best of both measures; nothing where no words are known."""
+    if entry.language not in WORDED:
+        return 0.0, 0.0
+    aligned, unaligned = agreements((question,), entry.phrasings, entry.language)
+    return float(aligned.max()), 1.0 - float(unaligned.min())
 
 
 def _rival(similar: Similar) -> float:

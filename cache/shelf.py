@@ -6,17 +6,20 @@ import asyncio
 from collections.abc import Sequence
 from copy import copy
 from functools import partial
+from hashlib import sha256
 from typing import Self
 
 from cache.calibration import Cut, Labelled, shelf_cut
 from cache.cuts import Cuts
-from cache.evidence import Weighing, Weights
+from cache.evidence import Weights
 from cache.guards import Guard, default_guards
 from cache.indexing import shelf_key
 from cache.looks import Looks
 from cache.matching import Candidate, Hit, Match, Miss, Similar, candidates, decide
+from cache.scoring import Scorer
 from cache.store import EntryStore, Phrased
-from encoders import Encoded, Encoder
+from encoders import Encoded, Encoder, EncoderError
+from encoders.pairs import PairModel
 from storage.vectors import Found, IndexUnavailable, VectorIndex, Where
 
 __all__ = ["Labelled", "Shelf"]
@@ -40,6 +43,7 @@ class Shelf:
         target_error: float = TARGET_ERROR,
         weights: Weights | None = None,
         guards: Sequence[Guard] | None = None,
+        pairs: PairModel | None = None,
     ) -> None:
         self._store = store
         self._index = index
@@ -48,7 +52,25 @@ class Shelf:
         self._weights = weights if weights is not None else Weights.load()
         self._guards = tuple(guards) if guards is not None else default_guards()
         self._looks = Looks()
-        self._cuts = Cuts(store.db, target_error=target_error, made_for=encoder.identity.digest)
+        self._pairs = pairs
+        made_by = (encoder.identity.digest, pairs.digest if pairs else "", self._weights.digest)
+        self._made_for = sha256(" ".join(made_by).encode()).hexdigest()
+        self._cuts = Cuts(store.db, target_error=target_error, made_for=self._made_for)
+
+    @property
+    def made_for(self) -> str:
+        """The models and weights that give the scores: a cut or a window of others is about other scores."""
+        return self._made_for
+
+    @property
+    def covers(self) -> dict[str, str]:
+        """What each language is judged by, for the operator to read at start-up."""
+        known = self._encoder.identity.languages
+        read = self._pairs.languages if self._pairs is not None else ()
+        return {
+            language: self._weights.reading(language, known) + (", pair model" if language in read else "")
+            for language in ("en", "ja", "zh")
+        }
 
     @property
     def guards(self) -> tuple[Guard, ...]:
@@ -76,6 +98,8 @@ class Shelf:
             ranked = await self._ranked(question, tenant=tenant, language=language, group=group)
         except IndexUnavailable as dead:
             return Miss(reason=f"the index could not be asked: {dead}", lookup_failed=True)
+        except EncoderError as broken:  # a verifier that fails is a miss
+            return Miss(reason=f"the pair model could not be asked: {broken}", lookup_failed=True)
         cut = (await self.cut(tenant, language)).score
         return decide(question.text, ranked, cut=cut, guards=self._guards)
 
@@ -93,6 +117,7 @@ class Shelf:
 
         Raises:
             IndexUnavailable: if the index can't be asked.
+            EncoderError: if the pair model can't be asked.
         """
         return (await self._ranked(question, tenant=tenant, language=language, group=group))[:limit]
 
@@ -115,7 +140,7 @@ class Shelf:
         cut = await shelf_cut(
             await self._store.whole_shelf(tenant, language),
             self._encoder,
-            weighing=self.weighing(language),
+            scorer=self.scorer(language),
             target_error=self._target_error,
             default=self._default_cut(language),
             guards=self._guards,
@@ -146,13 +171,20 @@ class Shelf:
             return ()
         ids = [*_first_entries(near, ENTRIES), *_first_entries(worded, ENTRIES_BY_WORDS)]
         entries = await self._store.served(tenant, language, tuple(dict.fromkeys(ids)), group=group)
-        return candidates(question.text, _similar(near), entries, self.weighing(language))
+        scorer = self.scorer(language)
+        ranked = candidates(question.text, _similar(near), entries, scorer.weighing)
+        return await scorer.first_reread(question.text, ranked)
 
-    def weighing(self, language: str) -> Weighing:
-        """How the evidence for entries in a language is weighed."""
-        return self._weights.readings[self._weights.reading(language, self._encoder.identity.languages)]
+    def scorer(self, language: str) -> Scorer:
+        """How entries in a language get their scores."""
+        weighing = self._weights.readings[self._weights.reading(language, self._encoder.identity.languages)]
+        if self._pairs is None or language not in self._pairs.languages:
+            return Scorer(weighing)
+        return Scorer(weighing, self._weights.rereading, self._pairs)
 
     def _default_cut(self, language: str) -> float:
+        if self.scorer(language).pairs is not None:
+            return self._weights.rereading_cut
         return self._weights.default_cuts[self._weights.reading(language, self._encoder.identity.languages)]
 
 

@@ -87,6 +87,7 @@ async def assemble(
     """
     async with AsyncExitStack() as stack:
         stores = await stack.enter_async_context(open_stores(settings))
+        structlog.get_logger("sekisho.cache").info("languages", judged_by=stores.shelf.covers)
         await _read_documents(settings, stores)
         await stores.catch_up()
         metrics = Metrics(CollectorRegistry())
@@ -140,8 +141,7 @@ def _pipeline(
 
 
 def _audits(settings: CacheSettings, stores: Stores) -> Audits:
-    model = stores.encoder.identity.digest
-    return Audits(stores.database, stores.shelf, model=model, on_breach=settings.on_breach)
+    return Audits(stores.database, stores.shelf, model=stores.shelf.made_for, on_breach=settings.on_breach)
 
 
 def _lookups(settings: CacheSettings, stores: Stores, metrics: Metrics) -> LookupLog | None:
@@ -151,7 +151,7 @@ def _lookups(settings: CacheSettings, stores: Stores, metrics: Metrics) -> Looku
     return LookupLog(
         stores.database,
         stores.shelf,
-        model=stores.encoder.identity.digest,
+        model=stores.shelf.made_for,
         rates=rates,
         on_lost=metrics.lost_lookups.inc,
     )

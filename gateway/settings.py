@@ -117,6 +117,7 @@ class CacheSettings(Section):
 
     enabled: bool = True
     target_error: float = Field(0.01, gt=0, lt=0.5)  # wrong answers per request
+    pair_model: bool = True  # whether a model reads an English question together with the nearest phrasing
     audit_rate: float = Field(0.05, ge=0, le=1)  # share of hits by meaning that go to a reviewer
     audit_rate_exact: float = Field(0.01, ge=0, le=1)  # the same of exact hits: their answer may be outdated
     audit_first: int = Field(30, ge=0)  # hits by meaning that all go to a reviewer when a new cut serves

@@ -20,6 +20,7 @@ from cache.store import EntryStore
 from encoders import Encoder, EncoderIdentity
 from encoders.memo import MemoEncoder
 from encoders.onnx import OnnxEncoder
+from encoders.pairs import OnnxPairModel
 from encoders.remote import RemoteEncoder
 from encoders.sentence_transformers import SentenceTransformersEncoder
 from encoders.shipped import load_shipped
@@ -90,6 +91,13 @@ async def open_stores(settings: Settings, *, anew: bool = False) -> AsyncIterato
         for index in indexes:
             stack.push_async_callback(index.close)
         entries = EntryStore(database)
+        shelf = Shelf(
+            entries,
+            indexes[0],
+            encoder,
+            target_error=settings.cache.target_error,
+            pairs=await to_thread.run_sync(OnnxPairModel.load) if settings.cache.pair_model else None,
+        )
         yield Stores(
             database=database,
             encoder=encoder,
@@ -97,7 +105,7 @@ async def open_stores(settings: Settings, *, anew: bool = False) -> AsyncIterato
             passage_index=indexes[1],
             entries=entries,
             documents=Documents(database, indexes[1], encoder),
-            shelf=Shelf(entries, indexes[0], encoder, target_error=settings.cache.target_error),
+            shelf=shelf,
         )
 
 

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gateway.cli import app
+from gateway.commands import data
 
 FAQ = """question,answer,language
 How can I reset my account password?,Press the link.,en
@@ -19,7 +20,7 @@ Which wine goes with fish?,White.,en
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr(data.console, "width", 300)
     (tmp_path / "sekisho.yaml").write_text("policy: {must: {description: Accounts.}}", "utf-8")
     (tmp_path / "faq.csv").write_text(FAQ, "utf-8")
     return tmp_path

@@ -1,0 +1,97 @@
+"""What a pair model may do to a score, and what happens when it can't be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from cache.evidence import Numbers, Rereading, Weights
+from cache.indexing import index_pending
+from cache.matching import Hit, Match, Miss, NearMiss
+from cache.scoring import WORTH_READING, Scorer
+from cache.shelf import Shelf
+from cache.store import EntryStore
+from encoders import EncoderError, encode_one
+from storage.vectors import VectorIndex
+from tests.cache.shelves import WEIGHTS, WordEncoder, content
+
+REREADING = Rereading(bias=0.0, first=0.5, pair=1.0, farthest=6.0)
+QUESTION = "How do I reset the account password?"
+
+
+class ScriptedPairs:
+    """Says the same logit of every pair, and remembers what it read."""
+
+    languages = ("en",)
+    digest = "scripted"
+
+    def __init__(self, logit: float) -> None:
+        self.logit = logit
+        self.read: list[tuple[str, str]] = []
+
+    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> Numbers:
+        self.read += pairs
+        return np.full(len(pairs), self.logit)
+
+
+class BrokenPairs(ScriptedPairs):
+    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> Numbers:
+        raise EncoderError("the model is gone")
+
+
+async def found(pairs: ScriptedPairs, store: EntryStore, index: VectorIndex, language: str = "en") -> Match:
+    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING, 0.6)
+    encoder = WordEncoder(("en", "ja"))
+    shelf = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs)
+    stored = content("How do I reset my account password?", language=language)
+    await store.create("shop", stored, by="ann", state="active")
+    await index_pending(store, index, encoder)
+    return await shelf.find(await encode_one(encoder, QUESTION), tenant="shop", language=language)
+
+
+async def test_the_pair_model_reads_the_question_with_the_nearest_phrasing(
+    store: EntryStore, index: VectorIndex
+) -> None:
+    pairs = ScriptedPairs(6.0)
+    assert isinstance(await found(pairs, store, index), Hit)
+    assert pairs.read == [(QUESTION, "How do I reset my account password?")]
+
+
+async def test_what_does_not_read_alike_is_not_served(store: EntryStore, index: VectorIndex) -> None:
+    match = await found(ScriptedPairs(-6.0), store, index)
+    assert isinstance(match, NearMiss | Miss)
+
+
+async def test_a_pair_model_that_fails_is_a_miss_that_says_so(store: EntryStore, index: VectorIndex) -> None:
+    match = await found(BrokenPairs(6.0), store, index)
+    assert isinstance(match, Miss)
+    assert match.lookup_failed
+    assert "the model is gone" in match.reason
+
+
+async def test_a_language_the_pair_model_does_not_know_is_judged_without_it(
+    store: EntryStore, index: VectorIndex
+) -> None:
+    pairs = ScriptedPairs(-6.0)
+    assert isinstance(await found(pairs, store, index, language="ja"), Hit)
+    assert pairs.read == []
+
+
+async def test_only_what_may_well_answer_is_read() -> None:
+    pairs = ScriptedPairs(3.0)
+    scorer = Scorer(WEIGHTS.readings["meaning"], REREADING, pairs)
+    scores = await scorer.reread(np.array([WORTH_READING / 2, 0.5]), [("a", "b"), ("c", "d")])
+    assert pairs.read == [("c", "d")]
+    assert scores[0] == WORTH_READING / 2
+    assert scores[1] == pytest.approx(1 / (1 + np.exp(-3)))
+
+
+def test_rereading_is_monotone_and_bounded() -> None:
+    steps = np.linspace(-20, 20, 41)
+    by_pair = REREADING.probability(np.full(41, 0.5), steps)
+    assert (np.diff(by_pair) >= 0).all()
+    assert by_pair[0] == by_pair[10] > 0  # beyond `farthest` nothing more is believed
+    by_evidence = REREADING.probability(np.linspace(0, 1, 41), np.zeros(41))
+    assert (np.diff(by_evidence) >= 0).all()
