@@ -104,9 +104,7 @@ class Stages:
             raise self.encoder_says
         return np.ones((len(texts), 2), dtype=np.float32)
 
-    async def find(
-        self, question: Encoded, /, *, tenant: str, language: str, group: str = ""
-    ) -> Match:
+    async def find(self, question: Encoded, /, *, tenant: str, language: str, group: str = "") -> Match:
         return said(self, "cache", self.cache_says)
 
     async def ask(self, question: Question, encoded: Encoded, /) -> Draft | NothingRelevant:
