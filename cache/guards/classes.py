@@ -104,7 +104,7 @@ class ClassesGuard:
             others = [_classes(groups.named_in(text.plain).get(group, ())) for text in compared.stored]
             if len({*others} - {frozenset()}) >= _OPEN_FROM:
                 continue
-            if all(mine.isdisjoint(other or unsaid) for other in others):
+            if all(mine.isdisjoint(other) for other in others if other):  # what names none says nothing
                 return f"the question says {_quoted(here)}, the entry {_quoted(there)}"
         return None
 

@@ -75,7 +75,7 @@ class NumberGuard:
         stored = [self.read(text) for text in compared.stored]
         if len({one for one in stored if one}) >= _OPEN_FROM:
             return None
-        if any(not _missing(here, one) and not _missing(one, here) for one in stored):
+        if any(_agree(here, one) for one in stored):
             return None
         return f"the question has {_listed(here)}, the entry {_listed(there)}"
 
@@ -90,6 +90,11 @@ def _differ(here: Quantities, there: Quantities, alike: float) -> bool:
 def _missing(some: Quantities, others: Quantities) -> bool:
     """Whether one of the numbers that can't be left out has no counterpart."""
     return any(not one.weak and not any(one.agrees_with(other) for other in others) for one in some)
+
+
+def _agree(here: Quantities, one: Quantities) -> bool:
+    """Whether a phrasing is about the same numbers; one without any says nothing for a question with some."""
+    return bool(one or not here) and not _missing(here, one) and not _missing(one, here)
 
 
 def _alike(asked: Text, nearest: Text) -> float:

@@ -7,6 +7,7 @@ from cache.guards.classes import ClassesGuard
 from cache.guards.identifiers import IdentifierGuard
 from cache.guards.numbers import NumberGuard
 from cache.guards.polarity import PolarityGuard
+from cache.matching import objection
 
 NUMBERS, POLARITY = NumberGuard.load(), PolarityGuard.load()
 IDENTIFIERS, DATES = IdentifierGuard.load(), ClassesGuard.load("dates")
@@ -130,3 +131,28 @@ def test_a_negation_takes_the_point_out_of_opposites() -> None:
 def test_traditional_characters_are_read_as_simplified_ones() -> None:
     assert seen(OPPOSITES, "zh", "如何關閉服務", "怎么关闭服务") is None
     assert seen(OPPOSITES, "zh", "如何關閉服務", "怎么开通服务") is not None
+
+
+BULKY = (
+    "What is the fee for 2 bulky items?",
+    "bulky waste fee two items",
+    "a desk and a carpet picked up together",
+)
+CHILD = ("What is the bus fare for a child?", "bus fare for my eight-year-old", "child bus fare")
+
+
+@pytest.mark.parametrize(
+    ("question", "phrasings", "objects"),
+    [
+        ("What is the fee for 1 bulky item?", BULKY, True),
+        ("What is the fee for two bulky items?", BULKY, False),
+        ("What is the bus fare for an adult?", CHILD, True),
+        ("What is the bus fare for children?", CHILD, False),
+        ("moving in deadline", ("moving out deadline", "When must I say that I leave?"), True),
+    ],
+)
+def test_a_phrasing_that_names_nothing_does_not_open_an_entry(
+    question: str, phrasings: tuple[str, ...], objects: bool
+) -> None:
+    vetoed = objection(question, phrasings[0], phrasings, "en", default_guards())
+    assert (vetoed is not None) == objects, vetoed
