@@ -94,11 +94,8 @@ def cut_for(probes: Probes, *, target_error: float, default: float) -> Cut:
     wrong = np.sort(probes.scores[~probes.right])[::-1]
     score = float(np.nextafter(wrong[allowed], np.inf)) if len(wrong) > allowed else 0.0
     made = int((wrong >= score).sum())
-    bound = (made + 1) / (n + 1)
-    sure = upper_bound(made, n)
-    why = (
-        f"{made} of {n} probes wrong: {bound:.4f} to be expected, {sure:.4f} at most ({CONFIDENCE:.0%} sure)"
-    )
+    bound = upper_bound(made, n, confidence=CUT_CONFIDENCE)
+    why = f"{made} of {n} probes wrong, at most {bound:.4f} with {CUT_CONFIDENCE:.0%} confidence"
     return _cut(probes, score, target_error, bound=bound, why=why)
 
 

@@ -120,7 +120,7 @@ async def test_past_questions_that_only_this_entry_would_answer_fit(store: Entry
         "How do I reset my own account password?",
         "How do I not reset my account password?",  # a guard objects
         "HOW do I reset my account password",  # it has this phrasing
-        "How do I reset my account login?",
+        "So how do I reset my account password then?",
         "Which wine goes with fish?",  # too far
         "How do I enable my two-factor login?",  # another entry's
     )
@@ -128,6 +128,8 @@ async def test_past_questions_that_only_this_entry_would_answer_fit(store: Entry
     assert [one.asked.text for one in found] == [past[3].text, past[0].text]
     assert [one.asked.text for one in await fitting(trial, past, encoder, limit=1)] == [past[3].text]
     assert await fitting(trial, [], encoder, limit=5) == ()
-    await store.create("shop", content("How do I reset my account logins?"), by="ann", state="active")
+    await store.create(
+        "shop", content("So how do I reset my account password then now?"), by="ann", state="active"
+    )
     await index_pending(store, index, encoder)
     assert past[3].text not in [one.asked.text for one in await fitting(trial, past, encoder, limit=5)]
