@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cache.shelf import Shelf
 from classifiers.gate import Neighbour
 from classifiers.gate.lexical import lexical_share
-from encoders import Encoded
+from encoders import Encoded, EncoderError
 from gateway.language import language_of
 from storage.vectors import IndexUnavailable
 
@@ -23,13 +23,13 @@ class EntryScope:
         self._shelf = shelf
 
     async def near(self, question: Encoded, /, *, tenant: str, group: str = "") -> Sequence[Neighbour]:
-        """The nearest entries that the asker may read; a dead index shows none, as for the cache."""
+        """The nearest entries that the asker may read; none where index or pair model can't be asked."""
         shelf = {"tenant": tenant, "language": language_of(question.text), "group": group}
         if exact := await self._shelf.exact(question, **shelf):
             return [_neighbour(question, exact.phrasing, 1.0, exact.entry.id)]
         try:
             found = await self._shelf.neighbours(question, limit=LOOKED_AT, **shelf)
-        except IndexUnavailable:
+        except (IndexUnavailable, EncoderError):
             return ()
         return [
             _neighbour(question, candidate.phrasing, candidate.evidence.best, candidate.entry.id)
