@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
 from cache.evidence import Numbers, Rereading, Weighing
 from cache.matching import Candidate
+from encoders.pairs import PairModel
 
-__all__ = ["Pairs", "Scorer"]
+__all__ = ["Scorer"]
 
 WORTH_READING = 0.2  # by evidence alone; whatever has less is no hit, however well it reads
-
-
-class Pairs(Protocol):
-    """What reads two questions together."""
-
-    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> Numbers:
-        """The logit that one answer serves both, shape (len(pairs),)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +22,7 @@ class Scorer:
 
     weighing: Weighing
     rereading: Rereading | None = None
-    pairs: Pairs | None = None
+    pairs: PairModel | None = None
 
     async def reread(self, scores: Numbers, pairs: Sequence[tuple[str, str]]) -> Numbers:
         """The scores after the pair model has read a question and a phrasing for each.

@@ -64,10 +64,3 @@ class ByScript:
             self._east_asian.encode([text for text, is_east in zip(texts, east, strict=True) if is_east]),
         )
         return vectors
-
-    async def close(self) -> None:
-        """Close both, where they can be."""
-        for encoder in (self._latin, self._east_asian):
-            close = getattr(encoder, "close", None)
-            if close is not None:
-                await close()

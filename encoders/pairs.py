@@ -72,7 +72,3 @@ class OnnxPairModel:
         """The logit that one answer serves both questions, shape (len(pairs),)."""
         read = [self._model.tokens(one[:LONGEST_QUESTION], other[:LONGEST_QUESTION]) for one, other in pairs]
         return (await self._model.rows(read))[:, 0].astype(np.float64)
-
-    async def close(self) -> None:
-        """Finish what was asked and refuse what comes after."""
-        await self._model.close()
