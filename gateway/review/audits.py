@@ -6,14 +6,13 @@ if the process dies in between.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 import structlog
-from sqlalchemy import RowMapping, and_, func, or_, select, update
+from sqlalchemy import RowMapping, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.audit import bound_of, exceeds, supported_cut
@@ -24,6 +23,7 @@ from cache.errors import EntryNotFound
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from gateway.errors import Conflict, NotFound, StoreUnavailable
+from gateway.review.kept import page, reading, writing
 from gateway.review.steps import storable
 from gateway.review.windows import (
     Sample,
@@ -45,7 +45,6 @@ __all__ = ["Audit", "AuditPage", "AuditVerdict", "Audits", "Judgement", "OnBreac
 AuditVerdict = Literal["open", "right", "wrong", "unsure"]
 Judgement = Literal["right", "wrong", "unsure"]
 OnBreach = Literal["tighten", "pause", "alarm"]
-LARGEST_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,21 +99,19 @@ class Audits:
         after: str | None = None,
     ) -> AuditPage:
         """A page of a tenant's audits, the oldest first, after the audit `after`."""
-        async with self._reading() as connection:
+        async with reading(self._db, "audits") as connection:
             query = select(table).where(table.c.tenant == tenant)
             if verdict is not None:
                 query = query.where(table.c.verdict == verdict)
             if language is not None:
                 query = query.where(table.c.language == language)
-            if after is not None:
-                last = await _fetch(connection, after, tenant=tenant)
-                later = or_(table.c.at > last.at, and_(table.c.at == last.at, table.c.id > last.id))
-                query = query.where(later)
-            limit = max(1, min(limit, LARGEST_PAGE))
-            query = query.order_by(table.c.at, table.c.id).limit(limit + 1)
-            found = [_audit(row) for row in (await connection.execute(query)).mappings()]
-        page = tuple(found[:limit])
-        return AuditPage(page, page[-1].id if len(found) > limit else None)
+            last = await _fetch(connection, after, tenant=tenant) if after is not None else None
+            begin = (last.at, last.id) if last else None
+            rows, more = await page(
+                connection, query, at=table.c.at, name=table.c.id, after=begin, limit=limit
+            )
+        found = tuple(_audit(row) for row in rows)
+        return AuditPage(found, found[-1].id if more else None)
 
     async def judge(
         self, audit_id: str, *, tenant: str, verdict: Judgement, comment: str = "", by: str
@@ -127,7 +124,7 @@ class Audits:
             Conflict: if another has judged it.
         """
         given = {"verdict": verdict, "comment": storable(comment), "by": by}
-        async with self._writing() as connection:
+        async with writing(self._db, "audits") as connection:
             audit = await _fetch(connection, audit_id, tenant=tenant, to_change=True)
             if audit.verdict in ("right", "wrong") and audit.by != by:
                 raise Conflict(f"audit {audit.id} was already judged {audit.verdict} by {audit.by}")
@@ -140,12 +137,12 @@ class Audits:
 
     async def reports(self, *, tenant: str | None = None, topics: bool = True) -> tuple[ShelfReport, ...]:
         """What the audits say of every shelf of a tenant (None: of all) and the cut that serves it now."""
-        async with self._reading() as connection:
+        async with reading(self._db, "audits") as connection:
             past = await windows_of(connection, tenant=tenant, model=self._model)
         shelves = dict.fromkeys((window.tenant, window.language) for window in past)
         cuts = [await self._cut(*shelf) for shelf in shelves]
         windows = [_present(past, shelf, cut) for shelf, cut in zip(shelves, cuts, strict=True)]
-        async with self._reading() as connection:
+        async with reading(self._db, "audits") as connection:
             samples = await samples_of(connection, windows)
             return tuple(
                 [
@@ -162,13 +159,13 @@ class Audits:
 
     async def count_open(self) -> int:
         """How many audits of all tenants wait for a reviewer."""
-        async with self._reading() as connection:
+        async with reading(self._db, "audits") as connection:
             waiting = select(func.count()).select_from(table).where(table.c.verdict == "open")
             return await connection.scalar(waiting) or 0
 
     async def _act(self, window_id: str) -> None:
         """Tighten, pause or alarm if the window's cut still serves and is shown to pass the target."""
-        async with self._reading() as connection:
+        async with reading(self._db, "audits") as connection:
             window = await window_of(connection, window_id)
             [samples] = await samples_of(connection, [window])
             judged = await _judged(connection, window)
@@ -181,7 +178,7 @@ class Audits:
         action = await self._tightened(window, cut, sample, judged)
         if action is None:
             return
-        async with self._writing() as connection:
+        async with writing(self._db, "audits") as connection:
             breached = {"breached_at": datetime.now(UTC), "action": action}
             change = update(audit_windows).where(audit_windows.c.id == window.id)
             await connection.execute(change.values(breached))
@@ -216,22 +213,6 @@ class Audits:
             return await self._shelf.cut(tenant, language)
         except DatabaseUnavailable as exc:
             raise StoreUnavailable("the cuts can't be read now") from exc
-
-    @asynccontextmanager
-    async def _writing(self) -> AsyncIterator[AsyncConnection]:
-        try:
-            async with self._db.begin() as connection:
-                yield connection
-        except DatabaseUnavailable as exc:
-            raise StoreUnavailable("the audits can't be changed now") from exc
-
-    @asynccontextmanager
-    async def _reading(self) -> AsyncIterator[AsyncConnection]:
-        try:
-            async with self._db.connect() as connection:
-                yield connection
-        except DatabaseUnavailable as exc:
-            raise StoreUnavailable("the audits can't be read now") from exc
 
 
 async def pause_if_wrong(entries: EntryStore, audit: Audit, *, asked: bool | None, by: str) -> bool:

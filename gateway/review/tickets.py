@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import RowMapping, and_, func, insert, or_, select, update
+from sqlalchemy import RowMapping, func, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.domain import Question, Step
-from gateway.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable, TicketNotStored
+from gateway.errors import Conflict, InvalidRequest, NotFound, TicketNotStored
+from gateway.review.kept import page, reading, writing
 from gateway.review.steps import Json, rendered_steps, storable
 from storage.schema import ticket_events
 from storage.schema import tickets as table
@@ -38,7 +38,6 @@ _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O, U: nothing to mis
 _MISREAD = str.maketrans("OIL", "011")
 _ID_LENGTH = 8  # 2**40 ids
 _ATTEMPTS = 4  # a fresh id that is already taken is drawn again
-LARGEST_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,12 +126,12 @@ class Tickets:
 
     async def get(self, ticket_id: str, *, tenant: str) -> Ticket:
         """One ticket. Raises `NotFound`, also for another tenant's."""
-        async with self._reading() as connection:
+        async with reading(self._db, "tickets") as connection:
             return await _fetch(connection, ticket_id, tenant=tenant)
 
     async def events(self, ticket_id: str, *, tenant: str) -> tuple[TicketEvent, ...]:
         """What happened to a ticket, in order."""
-        async with self._reading() as connection:
+        async with reading(self._db, "tickets") as connection:
             ticket = await _fetch(connection, ticket_id, tenant=tenant)
             query = select(ticket_events).where(ticket_events.c.ticket_id == ticket.id)
             rows = (await connection.execute(query.order_by(ticket_events.c.id))).mappings().all()
@@ -151,35 +150,29 @@ class Tickets:
         after: str | None = None,
     ) -> TicketPage:
         """A page of a tenant's tickets, the oldest first, after the ticket `after`."""
-        async with self._reading() as connection:
+        async with reading(self._db, "tickets") as connection:
             query = select(table).where(table.c.tenant == tenant)
             if state is not None:
                 query = query.where(table.c.state == state)
             if language is not None:
                 query = query.where(table.c.language == language)
-            if after is not None:
-                last = await _fetch(connection, after, tenant=tenant)
-                query = query.where(
-                    or_(
-                        table.c.created_at > last.created_at,
-                        and_(table.c.created_at == last.created_at, table.c.id > last.id),
-                    )
-                )
-            limit = max(1, min(limit, LARGEST_PAGE))
-            query = query.order_by(table.c.created_at, table.c.id).limit(limit + 1)
-            found = [_ticket(row) for row in (await connection.execute(query)).mappings()]
-        page = tuple(found[:limit])
-        return TicketPage(page, page[-1].id if len(found) > limit else None)
+            last = await _fetch(connection, after, tenant=tenant) if after is not None else None
+            begin = (last.created_at, last.id) if last else None
+            rows, more = await page(
+                connection, query, at=table.c.created_at, name=table.c.id, after=begin, limit=limit
+            )
+        found = tuple(_ticket(row) for row in rows)
+        return TicketPage(found, found[-1].id if more else None)
 
     async def count_open(self) -> int:
         """How many tickets of all tenants still wait for an answer, claimed ones included."""
         waiting = table.c.state.in_(("open", "claimed"))
-        async with self._reading() as connection:
+        async with reading(self._db, "tickets") as connection:
             return await connection.scalar(select(func.count()).select_from(table).where(waiting)) or 0
 
     async def claim(self, ticket_id: str, *, tenant: str, by: str) -> Ticket:
         """Take a ticket to work on it. Raises `Conflict` if another holds it; a repeat changes nothing."""
-        async with self._writing() as connection:
+        async with writing(self._db, "tickets") as connection:
             ticket = await _held_by(connection, ticket_id, tenant=tenant, by=by)
             if ticket.state == "claimed":
                 return ticket
@@ -189,7 +182,7 @@ class Tickets:
 
     async def release(self, ticket_id: str, *, tenant: str, by: str) -> Ticket:
         """Give a claimed ticket back to the others. Raises `Conflict` if another holds it."""
-        async with self._writing() as connection:
+        async with writing(self._db, "tickets") as connection:
             ticket = await _held_by(connection, ticket_id, tenant=tenant, by=by)
             if ticket.state == "open":
                 return ticket
@@ -200,7 +193,7 @@ class Tickets:
     async def dismiss(self, ticket_id: str, *, tenant: str, by: str, comment: str = "") -> Ticket:
         """Close a ticket without an answer. Raises `Conflict` if another holds it."""
         values = {"state": "dismissed", "claimed_by": by}
-        async with self._writing() as connection:
+        async with writing(self._db, "tickets") as connection:
             ticket = await _held_by(connection, ticket_id, tenant=tenant, by=by)
             return await _change(
                 connection, ticket, "dismissed", by=by, values=values, detail={"comment": storable(comment)}
@@ -218,7 +211,7 @@ class Tickets:
         if not text:
             raise InvalidRequest("the answer is empty", param="answer")
         given = {"answer": text, "entry_id": entry_id, "claimed_by": by}
-        async with self._writing() as connection:
+        async with writing(self._db, "tickets") as connection:
             ticket = await _fetch(connection, ticket_id, tenant=tenant, to_change=True)
             if ticket.state == "answered" and given == {name: getattr(ticket, name) for name in given}:
                 return ticket
@@ -227,23 +220,6 @@ class Tickets:
             return await _change(
                 connection, ticket, "answered", by=by, values=values, detail={"entry_id": entry_id}
             )
-
-    @asynccontextmanager
-    async def _writing(self) -> AsyncIterator[AsyncConnection]:
-        """A transaction on the store of tickets; a dead store is `StoreUnavailable`."""
-        try:
-            async with self._db.begin() as connection:
-                yield connection
-        except DatabaseUnavailable as exc:
-            raise StoreUnavailable("the tickets can't be changed now") from exc
-
-    @asynccontextmanager
-    async def _reading(self) -> AsyncIterator[AsyncConnection]:
-        try:
-            async with self._db.connect() as connection:
-                yield connection
-        except DatabaseUnavailable as exc:
-            raise StoreUnavailable("the tickets can't be read now") from exc
 
 
 async def _fetch(
