@@ -122,19 +122,27 @@ def in_blocks(graph: Graph, x: str, layer: Layer) -> str:
     blocks = layer.weight.reshape(rows, columns // BLOCK, BLOCK)
     scale = np.abs(blocks).max(axis=2) / 127
     stored = (np.rint(blocks / scale[..., None]) + 128).astype(np.uint8)
+    return multiplied(graph, x, layer, stored, scale.astype(np.float32), bits=8, block=BLOCK)
+
+
+def multiplied(
+    graph: Graph, x: str, layer: Layer, stored: Any, scale: Floats, *, bits: int, block: int
+) -> str:
+    """A layer whose weights are stored in blocks, each with a scale."""
+    rows, columns = layer.weight.shape
     return graph.apply(
         "MatMulNBits",
         x,
         graph.constant(f"{layer.name}.weight", stored),
-        graph.constant(f"{layer.name}.scale", scale.astype(np.float32)),
+        graph.constant(f"{layer.name}.scale", scale),
         "",
         "",
         graph.constant(f"{layer.name}.bias", layer.bias),
         domain=MICROSOFT,
         K=columns,
         N=rows,
-        bits=8,
-        block_size=BLOCK,
+        bits=bits,
+        block_size=block,
         accuracy_level=4,
     )
 
@@ -240,27 +248,27 @@ def transformer_block(graph: Graph, x: str, mask: str, weights: Weights, at: str
     return normalised(graph, graph.apply("Add", narrow, x), weights, f"{at}.output.LayerNorm")
 
 
-def pooled(graph: Graph, x: str, name: str = "embedding") -> str:
-    """The mean over real tokens, of length 1. A sum has the same direction as the mean."""
+def summed(graph: Graph, x: str) -> str:
+    """The sum over real tokens."""
     mask = graph.apply("Cast", "attention_mask", to=TensorProto.FLOAT)
     column = graph.apply("Unsqueeze", mask, graph.constant("last_axis", np.array([2])))
     kept = graph.apply("Mul", x, column)
-    total = graph.apply("ReduceSum", kept, graph.constant("token_axis", np.array([1])), keepdims=0)
-    return graph.apply("LpNormalization", total, outputs=(name,), axis=-1, p=2)
+    return graph.apply("ReduceSum", kept, graph.constant("token_axis", np.array([1])), keepdims=0)
+
+
+def pooled(graph: Graph, x: str, name: str = "embedding") -> str:
+    """The mean over real tokens, of length 1. A sum has the same direction as the mean."""
+    return graph.apply("LpNormalization", summed(graph, x), outputs=(name,), axis=-1, p=2)
 
 
 def judged(graph: Graph, x: str, weights: Weights) -> str:
     """A linear layer over the mean of the real tokens."""
+    total = summed(graph, x)
     mask = graph.apply("Cast", "attention_mask", to=TensorProto.FLOAT)
-    column = graph.apply("Unsqueeze", mask, graph.constant("last_axis", np.array([2])))
-    axis = graph.constant("token_axis", np.array([1]))
-    total = graph.apply("ReduceSum", graph.apply("Mul", x, column), axis, keepdims=0)
-    mean = graph.apply("Div", total, graph.apply("ReduceSum", mask, axis, keepdims=1))
-    head = (
-        graph.constant("head.weight", weights["head.weight"].T),
-        graph.constant("head.bias", weights["head.bias"]),
-    )
-    return graph.apply("Gemm", mean, *head, outputs=("embedding",))
+    count = graph.apply("ReduceSum", mask, "token_axis", keepdims=1)
+    weight, bias = weights["head.weight"].T, weights["head.bias"]
+    head = graph.constant("head.weight", weight), graph.constant("head.bias", bias)
+    return graph.apply("Gemm", graph.apply("Div", total, count), *head, outputs=("embedding",))
 
 
 def build(

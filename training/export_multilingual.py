@@ -36,12 +36,12 @@ from wordfreq import top_n_list
 
 from training.export_encoder import (
     MAX_TOKENS,
-    MICROSOFT,
     WIDTH,
     Floats,
     Graph,
     Layer,
     Weights,
+    multiplied,
     normalised,
     pooled,
     session,
@@ -163,23 +163,8 @@ def packed(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def in_four_bits(graph: Graph, x: str, layer: Layer) -> str:
     """A layer with 4-bit weights; the runtime scales activations to 8 bits, per token and block."""
-    rows, columns = layer.weight.shape
     values, scale = in_fours(layer.weight)
-    return graph.apply(
-        "MatMulNBits",
-        x,
-        graph.constant(f"{layer.name}.weight", packed(values)),
-        graph.constant(f"{layer.name}.scale", scale),
-        "",
-        "",
-        graph.constant(f"{layer.name}.bias", layer.bias),
-        domain=MICROSOFT,
-        K=columns,
-        N=rows,
-        bits=4,
-        block_size=BLOCK,
-        accuracy_level=4,
-    )
+    return multiplied(graph, x, layer, packed(values), scale, bits=4, block=BLOCK)
 
 
 def embedded(graph: Graph, weights: Weights, kept: NDArray[np.intp]) -> str:

@@ -30,6 +30,7 @@ from encoders.onnx import OnnxEncoder
 from gateway.rag.chunking import chunks
 from gateway.rag.documents import text_for_index
 from storage.lexical import Lexicon, Words
+from training.command import rows
 
 RETRIEVED = 5
 KEPT = (0.90, 0.95, 0.98, 0.99)  # shares of the answerable questions
@@ -92,26 +93,22 @@ def main() -> None:
     )
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def _english(folder: Path) -> list[Collection]:
-    return [*_halves(_rows(folder / "qa/squad2.jsonl"), "squad2", 1200), _helpdesk("en")]
+    return [*_halves(rows(folder / "qa/squad2.jsonl"), "squad2", 1200), _helpdesk("en")]
 
 
 def _other(folder: Path) -> list[Collection]:
-    found = [*_halves(_rows(folder / "qa/jaquad_train.jsonl"), "jaquad_train", 800)]
+    found = [*_halves(rows(folder / "qa/jaquad_train.jsonl"), "jaquad_train", 800)]
     for lang in ("ja", "zh"):
-        rows = [
+        asked = [
             r
-            for r in _rows(folder / f"gate/{lang}.dev.jsonl")
+            for r in rows(folder / f"gate/{lang}.dev.jsonl")
             if r["slice"] in ("must_in_scope", "may_near_other_docs")
         ]
-        questions = [(r["text"], "" if r["gold"] == "must" else None) for r in rows]
+        questions = [(r["text"], "" if r["gold"] == "must" else None) for r in asked]
         found.append(
             Collection(
-                f"gate {lang}", [r["text"] for r in _rows(folder / f"gate/{lang}.corpus.jsonl")], questions
+                f"gate {lang}", [r["text"] for r in rows(folder / f"gate/{lang}.corpus.jsonl")], questions
             )
         )
     return [*found, _helpdesk("ja")]
@@ -125,7 +122,7 @@ def _helpdesk(lang: str) -> Collection:
         text = path.read_text(encoding="utf-8")
         cut = chunks(text, title=path.stem, language=lang, markdown=True)
         passages.extend(text_for_index(chunk.heading, chunk.text) for chunk in cut)
-    entries = _rows(folder / "entries.jsonl")
+    entries = rows(folder / "entries.jsonl")
     asked = [(text, "") for entry in entries for text in (entry["question"], *entry["phrasings"])]
     others = [
         (line, None) for line in (folder / "may.txt").read_text(encoding="utf-8").splitlines() if line.strip()

@@ -10,9 +10,6 @@ set is also judged by weights that did not see it: that gives the cut, and is pr
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +29,7 @@ from gateway.understanding.leaning import plain, ruled
 from gateway.understanding.nearness import nearness
 from gateway.understanding.weighing import Nearness, Weights, signs
 from gateway.understanding.wording import wording
+from training.command import fit_command, rows
 
 DIALOGUES = ("mtrag", "cast2019", "meancache_contextual")
 FAQS = ("banking77", "clinc150")
@@ -219,22 +217,5 @@ def reading(turns: list[Turn], name: str) -> dict[str, Any]:
     return {"bias": weights.bias, "cuts": rounded, "signs": dict(weights.signs)}
 
 
-def rows(file: Path) -> list[dict[str, Any]]:
-    """The rows of a JSON Lines file."""
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-
-
-def main() -> None:
-    """Fit, print, and write if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
-    text = asyncio.run(fitted(arguments.data))
-    print("\n" + text)
-    if arguments.write:
-        Path("gateway/understanding/weights.yaml").write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    fit_command(__doc__, fitted, Path("gateway/understanding/weights.yaml"))

@@ -11,9 +11,6 @@ FAQ will see, and what is printed.
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +28,7 @@ from encoders import Encoder
 from encoders.onnx import OnnxEncoder
 from encoders.pairs import OnnxPairModel
 from encoders.shipped import load_shipped
+from training.command import fit_command, rows
 from training.fit_pairs import SETS, is_unseen
 
 TARGETS = (0.003, 0.01, 0.02, 0.03)  # wrong answers per request
@@ -88,11 +86,6 @@ class Judged:
     answerable: int
     probes: Numbers
     probes_right: np.ndarray
-
-
-def rows(file: Path) -> list[dict[str, Any]]:
-    """The rows of a JSON Lines file."""
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 async def faq(encoder: Encoder, data: Path, name: str) -> Judged:
@@ -338,17 +331,5 @@ async def reread(encoder: Encoder, data: Path, table: dict[str, Any]) -> dict[st
     }
 
 
-def main() -> None:
-    """Fit, print, and write if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
-    text = asyncio.run(fitted(arguments.data))
-    print("\n" + text)
-    if arguments.write:
-        Path("cache/weights.yaml").write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    fit_command(__doc__, fitted, Path("cache/weights.yaml"))

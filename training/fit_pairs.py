@@ -29,6 +29,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import AutoModel, AutoTokenizer
 
 from training import export_encoder as export
+from training.command import rows
 
 Pair = tuple[str, str, int]
 
@@ -85,11 +86,6 @@ class Asked:
 
     text: str
     intent: str
-
-
-def rows(file: Path) -> list[dict[str, Any]]:
-    """The rows of a JSON Lines file."""
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def is_unseen(row: dict[str, Any]) -> bool:
