@@ -34,7 +34,8 @@ from rich.console import Console
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 from wordfreq import top_n_list
 
-from training.export_encoder import (
+from training.export_encoder import session
+from training.transformer import (
     MAX_TOKENS,
     WIDTH,
     Floats,
@@ -44,7 +45,6 @@ from training.export_encoder import (
     multiplied,
     normalised,
     pooled,
-    session,
     transformer_block,
 )
 

@@ -30,6 +30,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from training import export_encoder as export
 from training.command import rows
+from training.transformer import WIDTH, Kind
 
 Pair = tuple[str, str, int]
 
@@ -217,7 +218,7 @@ def trained(pairs: Sequence[Pair], folder: Path) -> tuple[torch.nn.Module, torch
     """The transformer and the layer over its mean; the word vectors stay as they are."""
     words, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
     model.embeddings.word_embeddings.weight.requires_grad_(False)
-    head = torch.nn.Linear(export.WIDTH, 1)
+    head = torch.nn.Linear(WIDTH, 1)
     groups = [
         {"params": [one for one in model.parameters() if one.requires_grad], "lr": RATE},
         {"params": list(head.parameters()), "lr": HEAD_RATE},
@@ -248,7 +249,7 @@ def exported(model: torch.nn.Module, head: torch.nn.Linear, tokenizer: Tokenizer
     """The pair model in int8, by the methods of export_encoder; its output is the logit."""
     weights = {name: value.detach().numpy() for name, value in model.state_dict().items()}
     weights |= {f"head.{name}": value.detach().numpy() for name, value in head.state_dict().items()}
-    return export.quantised_model(weights, tokenizer, export.Kind(1, tokenizer.token_to_id("[SEP]")))
+    return export.quantised_model(weights, tokenizer, Kind(1, tokenizer.token_to_id("[SEP]")))
 
 
 def write_unseen(data: Path, folder: Path) -> None:
