@@ -1,0 +1,29 @@
+"""Every table of Sekisho. SQL is the truth: what is not here did not happen."""
+
+from storage.schema.access import api_keys, settings
+from storage.schema.base import FreeText, Moment, metadata
+from storage.schema.documents import documents, passages
+from storage.schema.entries import entries, entry_history, entry_phrasings, entry_sources, suggestions
+from storage.schema.outcomes import audit_windows, audits, feedback, outcomes
+from storage.schema.tickets import ticket_events, tickets
+
+__all__ = [
+    "FreeText",
+    "Moment",
+    "api_keys",
+    "audit_windows",
+    "audits",
+    "documents",
+    "entries",
+    "entry_history",
+    "entry_phrasings",
+    "entry_sources",
+    "feedback",
+    "metadata",
+    "outcomes",
+    "passages",
+    "settings",
+    "suggestions",
+    "ticket_events",
+    "tickets",
+]

@@ -1,0 +1,100 @@
+"""What became of every question, and what people said of it."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Table,
+    UniqueConstraint,
+)
+
+from storage.schema.base import FreeText, Moment, RowNumber, metadata
+
+__all__ = ["audit_windows", "audits", "feedback", "outcomes"]
+
+outcomes = Table(
+    "outcomes",
+    metadata,
+    Column("id", RowNumber, primary_key=True),
+    Column("at", Moment, nullable=False, index=True),
+    Column("tenant", String(64), nullable=False),
+    Column("request_id", String(64), nullable=False, index=True),
+    Column("question_hash", String(64), nullable=False),
+    Column("question", FreeText),  # only where the operator switched texts on
+    Column("language", String(8), nullable=False),
+    Column("outcome", String(20), nullable=False),
+    Column("reason", String(60), nullable=False),
+    Column("tier", String(10)),  # exact | vector, for answers from the cache
+    Column("entry_id", String(36)),
+    Column("ticket_id", String(16)),
+    Column("faithfulness", Float),
+    Column("unchecked", Boolean, nullable=False, default=False),
+    Column("gate_score", Float),
+    Column("stage_ms", JSON, nullable=False, default=dict),
+    Column("ms", Float, nullable=False),
+)
+
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("id", RowNumber, primary_key=True),
+    Column("at", Moment, nullable=False),
+    Column("tenant", String(64), nullable=False),
+    Column("request_id", String(64), nullable=False, index=True),
+    Column("verdict", String(10), nullable=False),  # up | down
+    Column("comment", FreeText, nullable=False, default=""),
+    Column("by", FreeText, nullable=False, default=""),
+    Column("entry_id", String(36)),
+)
+
+# A shelf while one cut, made for one model, serves it: what its audited hits are a sample of.
+audit_windows = Table(
+    "audit_windows",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("tenant", String(64), nullable=False),
+    Column("language", String(8), nullable=False),
+    Column("model", String(128), nullable=False),  # the encoder's digest
+    Column("since", String(40), nullable=False),  # of the cut; empty for the default
+    Column("cut", Float, nullable=False),
+    Column("lookups", RowNumber, nullable=False, default=0),
+    Column("exact_hits", RowNumber, nullable=False, default=0),
+    Column("vector_hits", RowNumber, nullable=False, default=0),
+    Column("drift", JSON, nullable=False, default=dict),  # the state of cache.drift
+    Column("started_at", Moment, nullable=False),
+    Column("breached_at", Moment),
+    Column("action", String(10)),  # tightened | paused | alarm
+    UniqueConstraint("tenant", "language", "model", "since"),
+)
+
+audits = Table(
+    "audits",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("window_id", ForeignKey("audit_windows.id", ondelete="CASCADE"), nullable=False),
+    Column("tenant", String(64), nullable=False),
+    Column("language", String(8), nullable=False),
+    Column("request_id", String(64), nullable=False),
+    Column("tier", String(10), nullable=False),  # exact | vector
+    Column("score", Float, nullable=False),
+    Column("question", FreeText, nullable=False),  # a reviewer can't judge a hash: kept as in tickets
+    Column("phrasing", FreeText, nullable=False),
+    Column("answer", FreeText, nullable=False),  # as it was served; the entry may be edited later
+    Column("entry_id", String(36), nullable=False),
+    Column("entry_revision", Integer, nullable=False),
+    Column("topic", FreeText, nullable=False),
+    Column("verdict", String(10), nullable=False),  # open | right | wrong | unsure
+    Column("comment", FreeText, nullable=False, default=""),
+    Column("by", FreeText),
+    Column("at", Moment, nullable=False),
+    Column("judged_at", Moment),
+    Index(None, "tenant", "verdict", "at"),
+    Index(None, "window_id", "verdict"),
+)
