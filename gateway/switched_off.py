@@ -30,7 +30,7 @@ class NoGate:
     async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
         """*Must*, by the operator's word."""
         return GateVerdict(
-            label="must", score=1.0, reason="the gate is switched off", nearest=None, judge="off"
+            label="must", score=1.0, reason="the gate is switched off", nearest=None, judge="off", rule="off"
         )
 
 

@@ -8,7 +8,17 @@ from typing import Literal, Protocol
 
 from encoders import Encoded
 
-__all__ = ["ClassPolicy", "Gate", "GateLabel", "GateVerdict", "Neighbour", "Policy", "ScopeSource", "Topic"]
+__all__ = [
+    "ClassPolicy",
+    "Gate",
+    "GateLabel",
+    "GateVerdict",
+    "Neighbour",
+    "Policy",
+    "ScopeSource",
+    "ShadowVerdict",
+    "Topic",
+]
 
 GateLabel = Literal["must", "may", "must_not", "unsure"]
 
@@ -64,6 +74,16 @@ class ScopeSource(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ShadowVerdict:
+    """What a rule in shadow mode would have said, had it been enforced."""
+
+    rule: str
+    label: GateLabel
+    reason: str
+    topic: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateVerdict:
     """The gate's verdict on one question."""
@@ -74,6 +94,12 @@ class GateVerdict:
     nearest: Neighbour | None  # what decided
     topic: str | None = None  # the forbidden topic, if one decided
     judge: str  # who judged, with version: "examples@1"
+    rule: str = (
+        ""  # which of the gate's rules decided: deny, allow, example, pattern, forbidden, entry, scope …
+    )
+    scope: float | None = None  # the axis of scope by itself, 0..1; None if it was not read
+    forbidden: float | None = None  # the axis of what is forbidden by itself, 0..1
+    shadow: tuple[ShadowVerdict, ...] = ()  # in the order in which the rules were asked
 
 
 class Gate(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from classifiers.gate import GateLabel, GateVerdict, Neighbour, Policy, ScopeSource
@@ -92,26 +93,24 @@ class ExampleGate:
         return _NO_SCOPE if self._scope is None else self._scope.notes
 
     async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
-        """Forbidden first, then scope.
+        """Forbidden first, then scope: the first rule that has something to say decides.
 
         Raises:
             ClassifierError: if a source of evidence cannot be asked.
         """
         normalised = normalise(question.text)
         if not has_words(normalised):
-            return _verdict("unsure", 0.0, "there is nothing to judge: no letter and no digit", None)
+            return _ruling("empty", "unsure", "there is nothing to judge: no letter and no digit")
         # A few milliseconds of numpy: handing it to a thread would cost more than it frees.
-        forbidden = self._read(question, normalised)
-        stated = self._stated_or_attack(normalised, forbidden)
-        if stated is not None:
-            return stated
-        found = await ask(self._sources, question, tenant, group=group, enough=partial(_proof, normalised))
-        if forbidden.score >= self._forbidden.cut and _same_words(normalised, found) is None:
-            looks = f"it looks forbidden ({_topic(forbidden)}, {forbidden.score:.2f})"
-            return _verdict(
-                "must_not", 0.0, looks + _near(forbidden.nearest), forbidden.nearest, forbidden.topic
+        asked = _Asked(question, normalised, self._read(question, normalised))
+        found: Sequence[Neighbour] = ()
+        verdict = self._stated_or_attack(asked)
+        if verdict is None:
+            found = await ask(
+                self._sources, question, tenant, group=group, enough=partial(_proof, normalised)
             )
-        return self._judge_scope(question, normalised, found, forbidden)
+            verdict = self._forbids(asked, found) or self._places(asked, found)
+        return replace(verdict, forbidden=asked.forbidden.score)
 
     def _read(self, question: Encoded, normalised: str) -> ForbiddenReading:
         """The reading of a text depends on nothing but the fit, and helpdesk traffic repeats itself."""
@@ -122,54 +121,71 @@ class ExampleGate:
                 self._readings.pop(next(iter(self._readings)))
         return reading
 
-    def _stated_or_attack(self, normalised: str, forbidden: ForbiddenReading) -> GateVerdict | None:
+    def _stated_or_attack(self, asked: _Asked) -> GateVerdict | None:
         """What needs no evidence: what the operator wrote down, and known attacks."""
-        stated = self._stated.get(only_words(normalised))
+        stated = self._stated.get(only_words(asked.normalised))
         if stated is not None:
             score = 1.0 if stated.label == "must" else 0.0
             reason = f"it is an example of {_words(stated.source or stated.label)}"
-            return _verdict(stated.label, score, reason, stated.neighbour(1.0, 1.0), stated.source or None)
-        pattern = self._attacks.matching(normalised)
+            near, topic = stated.neighbour(1.0, 1.0), stated.source or None
+            return _ruling("example", stated.label, reason, score, near, topic)
+        pattern = self._attacks.matching(asked.normalised)
         if pattern is not None:
             reason = f"its wording is a known attack ({_words(pattern.topic)})"
-            return _verdict("must_not", 0.0, reason, forbidden.nearest, pattern.topic)
+            return _ruling("pattern", "must_not", reason, 0.0, asked.forbidden.nearest, pattern.topic)
         return None
 
-    def _judge_scope(
-        self, question: Encoded, normalised: str, found: Sequence[Neighbour], forbidden: ForbiddenReading
-    ) -> GateVerdict:
-        proof = _proof(normalised, found)
+    def _forbids(self, asked: _Asked, found: Sequence[Neighbour]) -> GateVerdict | None:
+        forbidden = asked.forbidden
+        if forbidden.score < self._forbidden.cut or _same_words(asked.normalised, found) is not None:
+            return None
+        looks = f"it looks forbidden ({_topic(forbidden)}, {forbidden.score:.2f}){_near(forbidden.nearest)}"
+        return _ruling("forbidden", "must_not", looks, 0.0, forbidden.nearest, forbidden.topic)
+
+    def _places(self, asked: _Asked, found: Sequence[Neighbour]) -> GateVerdict:
+        forbidden = asked.forbidden
+        proof = _proof(asked.normalised, found)
         if proof is not None:
-            return _verdict("must", 1.0 - forbidden.score, "a verified entry asks the same", proof)
-        verdict = self._by_evidence(question, normalised, found, 1.0 - forbidden.score)
+            return _ruling("entry", "must", "a verified entry asks the same", 1.0 - forbidden.score, proof)
+        verdict = self._by_evidence(asked, found, 1.0 - forbidden.score)
         if verdict.label != "must":
             return verdict
-        if len(normalised) > LONGEST_QUESTION:
-            reason = f"too long for one question: {len(normalised)} characters, {LONGEST_QUESTION} at most"
-            return _verdict("unsure", verdict.score, reason, verdict.nearest)
+        length = len(asked.normalised)
+        if length > LONGEST_QUESTION:
+            reason = f"too long for one question: {length} characters, {LONGEST_QUESTION} at most"
+            return replace(verdict, rule="length", label="unsure", reason=reason)
         if forbidden.score >= self._forbidden.suspicious_from:
             reason = f"it may be forbidden ({_topic(forbidden)}, {forbidden.score:.2f})"
-            return _verdict("unsure", verdict.score, reason, forbidden.nearest, forbidden.topic)
+            stopped = replace(verdict, rule="forbidden", label="unsure", reason=reason)
+            return replace(stopped, nearest=forbidden.nearest, topic=forbidden.topic)
         return verdict
 
-    def _by_evidence(
-        self, question: Encoded, normalised: str, found: Sequence[Neighbour], allowed: float
-    ) -> GateVerdict:
+    def _by_evidence(self, asked: _Asked, found: Sequence[Neighbour], allowed: float) -> GateVerdict:
         scope = self._scope
         if scope is None:
-            return _verdict("must", allowed, "no scope is defined and nothing forbids it", None)
-        reading = scope.read(question, normalised, found)
+            return _ruling("default", "must", "no scope is defined and nothing forbids it", allowed)
+        reading = scope.read(asked.question, asked.normalised, found)
         measured = f"{reading.score:.2f} of the {scope.cut:.2f} asked"
-        score = reading.score * allowed
+        score, nearest = reading.score * allowed, reading.nearest
+        label: GateLabel = "must"
         if reading.score >= scope.cut:
-            reason = f"it looks ours, {measured}{_near(reading.nearest)}"
-            return _verdict("must", score, reason, reading.nearest)
-        if reading.score >= scope.unsure_from:
-            reason = f"not enough shows that it is ours, {measured}{_near(reading.nearest)}"
-            return _verdict("unsure", score, reason, reading.nearest)
-        nearest = reading.against or reading.nearest
-        reason = f"little shows that it is ours, {measured}{_near(nearest)}"
-        return _verdict("may", score, reason, nearest)
+            reason = f"it looks ours, {measured}"
+        elif reading.score >= scope.unsure_from:
+            label, reason = "unsure", f"not enough shows that it is ours, {measured}"
+        else:
+            label, reason = "may", f"little shows that it is ours, {measured}"
+            nearest = reading.against or reading.nearest
+        verdict = _ruling("scope", label, reason + _near(nearest), score, nearest)
+        return replace(verdict, scope=reading.score)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question as the rules see it."""
+
+    question: Encoded
+    normalised: str
+    forbidden: ForbiddenReading
 
 
 def _proof(normalised: str, found: Sequence[Neighbour]) -> Neighbour | None:
@@ -186,10 +202,17 @@ def _same_words(normalised: str, found: Sequence[Neighbour]) -> Neighbour | None
     return next((entry for entry in entries if only_words(normalise(entry.text)) == words), None)
 
 
-def _verdict(
-    label: GateLabel, score: float, reason: str, nearest: Neighbour | None, topic: str | None = None
+def _ruling(
+    rule: str,
+    label: GateLabel,
+    reason: str,
+    score: float = 0.0,
+    nearest: Neighbour | None = None,
+    topic: str | None = None,
 ) -> GateVerdict:
-    return GateVerdict(label=label, score=score, reason=reason, nearest=nearest, topic=topic, judge=JUDGE)
+    return GateVerdict(
+        label=label, score=score, reason=reason, nearest=nearest, topic=topic, judge=JUDGE, rule=rule
+    )
 
 
 def _near(neighbour: Neighbour | None) -> str:
