@@ -11,6 +11,7 @@ from classifiers.gate.contrast import Sample
 from classifiers.gate.fitting import Fitting, ask
 from classifiers.gate.forbidden import Forbidden, ForbiddenReading
 from classifiers.gate.material import gather
+from classifiers.gate.promise import CutsInForce, GateCuts
 from classifiers.gate.scope import Scope
 from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_everyday
 from classifiers.text import has_words, normalise, only_words
@@ -36,7 +37,9 @@ class ExampleGate:
         attacks: Attacks,
         stated: Mapping[str, Sample],
         sources: Sequence[ScopeSource],
+        in_force: CutsInForce | None = None,
     ) -> None:
+        self._in_force = in_force or CutsInForce()
         self._scope = scope
         self._forbidden = forbidden
         self._readings: dict[str, ForbiddenReading] = {}
@@ -56,6 +59,7 @@ class ExampleGate:
         attacks: Attacks | None = None,
         everyday: Sequence[str] | None = None,
         verified: Sequence[str] = (),
+        in_force: CutsInForce | None = None,
     ) -> ExampleGate:
         """Encode the policy once and fit both axes.
 
@@ -65,6 +69,7 @@ class ExampleGate:
             attacks: in place of the shipped list.
             everyday: questions that no helpdesk is for, in place of the shipped list.
             verified: questions that people answered; what resembles them is not forbidden for its words.
+            in_force: calibrated cuts, which may change while the gate serves; without any, the fit's hold.
 
         Raises:
             ClassifierError: if the examples cannot be encoded or a source cannot be asked.
@@ -85,12 +90,25 @@ class ExampleGate:
             attacks=attacks,
             stated=material.stated(),
             sources=sources,
+            in_force=in_force,
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the operator should know of this fit: which classes are too thin to trust."""
         return _NO_SCOPE if self._scope is None else self._scope.notes
+
+    @property
+    def cuts(self) -> GateCuts:
+        """Where this gate cuts now."""
+        return self._in_force.present or self.fitted_cuts
+
+    @property
+    def fitted_cuts(self) -> GateCuts:
+        """Where it would cut without calibration; without a scope nothing is too far from it."""
+        return GateCuts(
+            scope=self._scope.cut if self._scope else 0.0, suspicious_from=self._forbidden.suspicious_from
+        )
 
     async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
         """Forbidden first, then scope: the first rule that has something to say decides.
@@ -137,7 +155,8 @@ class ExampleGate:
 
     def _forbids(self, asked: _Asked, found: Sequence[Neighbour]) -> GateVerdict | None:
         forbidden = asked.forbidden
-        if forbidden.score < self._forbidden.cut or _same_words(asked.normalised, found) is not None:
+        cut = max(self._forbidden.cut, self.cuts.suspicious_from)
+        if forbidden.score < cut or _same_words(asked.normalised, found) is not None:
             return None
         looks = f"it looks forbidden ({_topic(forbidden)}, {forbidden.score:.2f}){_near(forbidden.nearest)}"
         return _ruling("forbidden", "must_not", looks, 0.0, forbidden.nearest, forbidden.topic)
@@ -154,7 +173,7 @@ class ExampleGate:
         if length > LONGEST_QUESTION:
             reason = f"too long for one question: {length} characters, {LONGEST_QUESTION} at most"
             return replace(verdict, rule="length", label="unsure", reason=reason)
-        if forbidden.score >= self._forbidden.suspicious_from:
+        if forbidden.score >= self.cuts.suspicious_from:
             reason = f"it may be forbidden ({_topic(forbidden)}, {forbidden.score:.2f})"
             stopped = replace(verdict, rule="forbidden", label="unsure", reason=reason)
             return replace(stopped, nearest=forbidden.nearest, topic=forbidden.topic)
@@ -165,12 +184,13 @@ class ExampleGate:
         if scope is None:
             return _ruling("default", "must", "no scope is defined and nothing forbids it", allowed)
         reading = scope.read(asked.question, asked.normalised, found)
-        measured = f"{reading.score:.2f} of the {scope.cut:.2f} asked"
+        cut = self.cuts.scope
+        measured = f"{reading.score:.2f} of the {cut:.2f} asked"
         score, nearest = reading.score * allowed, reading.nearest
         label: GateLabel = "must"
-        if reading.score >= scope.cut:
+        if reading.score >= cut:
             reason = f"it looks ours, {measured}"
-        elif reading.score >= scope.unsure_from:
+        elif reading.score >= cut * scope.unsure_from / scope.cut:
             label, reason = "unsure", f"not enough shows that it is ours, {measured}"
         else:
             label, reason = "may", f"little shows that it is ours, {measured}"

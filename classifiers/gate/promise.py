@@ -93,9 +93,10 @@ def keep_promise(
     left, suspicion = _suspicious_taken_out(held_out, for_forbidden, fitted_suspicion)
     for_scope = allowed - for_forbidden
     floor = sorted(one.scope for one in left)[for_scope - 1]
-    if math.isinf(floor) and floor < 0:
-        refused = tuple(one.text for one in left if math.isinf(one.scope) and one.scope < 0)
-        return Unkeepable(refused, for_scope)
+    if floor == -math.inf:
+        return Unkeepable(tuple(one.text for one in left if one.scope == -math.inf), for_scope)
+    if floor == math.inf:  # nearly all pass by proof; a lower cut than allowed keeps the promise, too
+        floor = max((one.scope for one in left if math.isfinite(one.scope)), default=0.0)
     return Promise(
         cuts=GateCuts(scope=floor, suspicious_from=suspicion),
         error=error,
