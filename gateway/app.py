@@ -21,6 +21,7 @@ from gateway.routes import (
     documents,
     entries,
     feedback,
+    gate_examples,
     health,
     openai,
     review,
@@ -38,7 +39,8 @@ def create_app(services: Services) -> FastAPI:
     app = FastAPI(title="Sekisho", version=services.version, docs_url="/docs", redoc_url=None)
     app.state.services = services
     for module in (
-        openai, answers, checks, review, audits, entries, suggestions, documents, feedback, health, welcome,
+        openai, answers, checks, review, audits, entries, suggestions, documents, gate_examples,
+        feedback, health, welcome,
     ):  # fmt: skip
         app.include_router(module.router)
     app.add_middleware(BodyLimit, max_bytes=services.settings.server.max_body_bytes)

@@ -15,16 +15,13 @@ from prometheus_client import CollectorRegistry
 
 from cache.trial import Trials
 from classifiers.faithfulness.lexical import LexicalJudge
-from classifiers.gate import ScopeSource
-from classifiers.gate.examples import ExampleGate
-from classifiers.gate.passages import PassageScope
 from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
+from gateway.gatekeeping.opening import Gatekeeping, open_gate
 from gateway.near_questions import NearQuestions
 from gateway.outcomes import OutcomeLog
 from gateway.pipeline import Pipeline
-from gateway.policy import read_policy
 from gateway.rag.completions import ChatModel
 from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.passages import PassageSearch
@@ -37,11 +34,10 @@ from gateway.review.audits import Audits
 from gateway.review.lookups import LookupLog, Rates
 from gateway.review.rereview import Overdue, review_overdue
 from gateway.review.tickets import Tickets
-from gateway.scope import EntryScope
 from gateway.settings import AuthSettings, CacheSettings, Settings, UnderstandingSettings
 from gateway.stages import Gate, Judge, Rag, Watch
 from gateway.stores import Stores, open_stores
-from gateway.switched_off import NoCache, NoEncoder, NoGate, NoJudge
+from gateway.switched_off import NoCache, NoEncoder, NoJudge
 from gateway.telemetry import Metrics, Telemetry
 from gateway.understanding import Understanding
 from storage.sql import Database, DatabaseUnavailable
@@ -49,7 +45,6 @@ from storage.vectors import IndexUnavailable
 
 __all__ = ["Services", "assemble", "open_judge"]
 
-VERIFIED_QUESTIONS = 1_000  # that the gate compares with when it suspects something; more add little but time
 REVIEWS_S = 3600.0  # days of review pass at midnight (UTC)
 CATCH_UP_S = 3.0  # entries written elsewhere (an import, another replica) are indexed this soon
 
@@ -62,6 +57,7 @@ class Services:
     version: str
     stores: Stores
     gate: Gate
+    gatekeeping: Gatekeeping
     judge: Judge
     tickets: Tickets
     audits: Audits
@@ -96,12 +92,13 @@ async def assemble(
         approvals = _approvals(settings.cache, stores)
         acceptances = Acceptances(stores.database, stores.entries, approvals.suggestions)
         telemetry = Telemetry(metrics, outcomes, lookups, acceptances, texts=settings.logging.texts)
-        gate = await _gate(settings, stores)
+        gatekeeping = await open_gate(settings, stores, metrics)
+        gate = gatekeeping.gate
         rag = _rag(settings, stores)
         stack.push_async_callback(rag.close)
         judge, tickets = open_judge(settings), Tickets(stores.database)
         reviews = _ask_for_reviews(stores, settings.cache.overdue)
-        beside = (outcomes.run(), acceptances.run(), _catch_up(stores), reviews)
+        beside = (outcomes.run(), acceptances.run(), _catch_up(stores), reviews, *gatekeeping.beside)
         for work in (*beside, *([lookups.run()] if lookups else [])):
             await stack.enter_async_context(_beside(work))
         yield Services(
@@ -109,6 +106,7 @@ async def assemble(
             version=version("sekisho"),
             stores=stores,
             gate=gate,
+            gatekeeping=gatekeeping,
             judge=judge,
             tickets=tickets,
             audits=_audits(settings.cache, stores),
@@ -183,25 +181,6 @@ async def _read_documents(settings: Settings, stores: Stores) -> None:
     log = structlog.get_logger("sekisho.documents")
     for refused in report.refused:
         log.warning("document refused", file=str(refused))
-
-
-async def _gate(settings: Settings, stores: Stores) -> Gate:
-    if not settings.gate.enabled:
-        return NoGate()
-    sources: list[ScopeSource] = [
-        EntryScope(stores.shelf),
-        PassageScope(stores.passage_index, source_key="path"),
-    ]
-    gate = await ExampleGate.fit(
-        read_policy(settings),
-        stores.encoder,
-        sources,
-        max_false_refusal=settings.gate.max_false_refusal,
-        verified=await stores.entries.questions("default", limit=VERIFIED_QUESTIONS),
-    )
-    for note in gate.notes:
-        structlog.get_logger("sekisho.gate").warning("gate", note=note)
-    return gate
 
 
 def _rag(settings: Settings, stores: Stores) -> UpstreamRag | KnowledgeRag:

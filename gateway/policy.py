@@ -13,7 +13,7 @@ from classifiers.gate import ClassPolicy, Policy, Topic
 from gateway.errors import ConfigurationError
 from gateway.settings import ExampleSettings, Settings
 
-__all__ = ["read_policy"]
+__all__ = ["read_canaries", "read_policy"]
 
 
 def read_policy(settings: Settings) -> Policy:
@@ -36,6 +36,16 @@ def read_policy(settings: Settings) -> Policy:
             for topic in policy.must_not.topics
         ),
     )
+
+
+def read_canaries(settings: Settings) -> tuple[str, ...]:
+    """The questions that must always pass.
+
+    Raises:
+        ConfigurationError: naming the file and line of one that can't be read.
+    """
+    from_files = (text for file in settings.gate.canaries_file for text in _read(settings.path(file)))
+    return tuple(dict.fromkeys([*settings.gate.canaries, *from_files]))
 
 
 def _examples(section: ExampleSettings, settings: Settings) -> tuple[str, ...]:

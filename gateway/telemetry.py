@@ -63,6 +63,12 @@ class Metrics:
         self.alarm = gauge(
             "cache_alarm", "1: error (the target was passed), drift.", "kind", "tenant", "language"
         )
+        self.gate_lessons = counter(
+            "gate_lessons_total", "Refits of the gate: learnt, failed, stopped_by_canary.", "state"
+        )
+        self.gate_behind = gauge("gate_behind", "1: what was accepted is not in force.", "tenant")
+        self.canaries_asked = gauge("gate_canaries_asked", "Must-canaries of the last round.", "tenant")
+        self.canaries_lost = gauge("gate_canaries_lost", "Must-canaries that did not pass.", "tenant")
 
 
 class Telemetry:

@@ -44,6 +44,10 @@ async def readyz(services: ServicesDep) -> JSONResponse:
             structlog.get_logger("sekisho").warning("not ready", part=name, error=str(exc))
             parts[name] = "failing"
     ready = all(state == "ok" for state in parts.values())
+    lost = any(report.lost for report in services.gatekeeping.canaries.reports.values())
+    parts["canaries"] = (
+        "failing" if lost else "ok"
+    )  # a gate that is wrong still answers: alarmed, not unready
     return JSONResponse({"status": "ok" if ready else "failing", **parts}, 200 if ready else 503)
 
 
@@ -59,6 +63,7 @@ async def metrics(services: ServicesDep) -> Response:
         except StoreUnavailable:
             gauge.set(float("nan"))  # not known is not none
     await _show_audits(services)
+    _show_gate(services)
     return Response(generate_latest(shown.registry), media_type=CONTENT_TYPE_LATEST)
 
 
@@ -76,6 +81,16 @@ async def _show_audits(services: Services) -> None:
         shown.error_bound.labels(*shelf).set(report.wrong_per_request.upper)
         shown.alarm.labels("error", *shelf).set(report.error_alarm)
         shown.alarm.labels("drift", *shelf).set(report.drift_alarm)
+
+
+def _show_gate(services: Services) -> None:
+    """Canaries of the last round, and gates that have not learnt what was accepted."""
+    shown, kept = services.telemetry.metrics, services.gatekeeping
+    for report in kept.canaries.reports.values():
+        shown.canaries_asked.labels(report.tenant).set(report.asked)
+        shown.canaries_lost.labels(report.tenant).set(len(report.lost))
+    for tenant, lesson in (kept.learning.lessons if kept.learning else {}).items():
+        shown.gate_behind.labels(tenant).set(lesson.state != "learnt")
 
 
 async def _database(services: ServicesDep) -> None:

@@ -4,6 +4,7 @@ from storage.schema.access import api_keys, settings
 from storage.schema.base import FreeText, Moment, metadata
 from storage.schema.documents import documents, passages
 from storage.schema.entries import entries, entry_history, entry_phrasings, entry_sources, suggestions
+from storage.schema.gate import gate_examples
 from storage.schema.outcomes import audit_windows, audits, feedback, outcomes
 from storage.schema.tickets import ticket_events, tickets
 
@@ -19,6 +20,7 @@ __all__ = [
     "entry_phrasings",
     "entry_sources",
     "feedback",
+    "gate_examples",
     "metadata",
     "outcomes",
     "passages",

@@ -1,0 +1,94 @@
+"""Where settings become the gate that serves."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import structlog
+
+from classifiers.gate import Policy, ScopeSource
+from classifiers.gate.examples import ExampleGate
+from classifiers.gate.passages import PassageScope
+from gateway.gatekeeping.canaries import Canaries
+from gateway.gatekeeping.learning import LearningGate
+from gateway.policy import read_canaries, read_policy
+from gateway.review.gate_examples import GateExamples
+from gateway.scope import EntryScope
+from gateway.settings import Settings
+from gateway.stages import Gate
+from gateway.stores import Stores
+from gateway.switched_off import NoGate
+from gateway.telemetry import Metrics
+
+__all__ = ["Gatekeeping", "open_gate"]
+
+VERIFIED_QUESTIONS = 1_000  # that the gate compares with when it suspects something; more add little but time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gatekeeping:
+    """The gate, what it may learn from, and what must always pass it."""
+
+    gate: Gate
+    examples: GateExamples
+    canaries: Canaries
+    learning: LearningGate | None  # None where the gate is switched off
+
+    @property
+    def tenants(self) -> tuple[str, ...]:
+        """Those whose gates differ, and "default" for all others."""
+        learnt = self.learning.tenants if self.learning else ()
+        return tuple(dict.fromkeys(("default", *learnt)))
+
+    @property
+    def beside(self) -> tuple[Coroutine[Any, Any, None], ...]:
+        """What runs for as long as the gateway does."""
+        rounds = self.canaries.run(self.gate, lambda: self.tenants)
+        return (rounds, self.learning.run()) if self.learning else (rounds,)
+
+
+async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> Gatekeeping:
+    """The gate of a configuration, with what was accepted so far, after a first round of its canaries.
+
+    Raises:
+        ConfigurationError, ClassifierError, StoreUnavailable: naming what can't be read or fitted.
+    """
+    policy = read_policy(settings)
+    examples = GateExamples(stores.database, policy)
+    canaries = Canaries(read_canaries(settings), stores.encoder, every_s=settings.gate.canaries_every_s)
+    kept = Gatekeeping(gate=NoGate(), examples=examples, canaries=canaries, learning=None)
+    if settings.gate.enabled:
+        fit = partial(_fitted, settings, stores)
+        learning = LearningGate(
+            await fit(policy, "default"),
+            policy,
+            fit=fit,
+            examples=examples,
+            canaries=canaries,
+            on_try=lambda state: metrics.gate_lessons.labels(state).inc(),
+        )
+        await learning.catch_up()
+        kept = Gatekeeping(gate=learning, examples=examples, canaries=canaries, learning=learning)
+    await canaries.check(kept.gate, kept.tenants)
+    return kept
+
+
+async def _fitted(settings: Settings, stores: Stores, policy: Policy, tenant: str) -> Gate:
+    sources: list[ScopeSource] = [
+        EntryScope(stores.shelf),
+        PassageScope(stores.passage_index, source_key="path"),
+    ]
+    gate = await ExampleGate.fit(
+        policy,
+        stores.encoder,
+        sources,
+        max_false_refusal=settings.gate.max_false_refusal,
+        tenant=tenant,
+        verified=await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS),
+    )
+    for note in gate.notes:
+        structlog.get_logger("sekisho.gate").warning("gate", note=note, tenant=tenant)
+    return gate
