@@ -3,39 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binomtest, rankdata
+from scipy.stats import rankdata
+
+from gateway.figures.rates import Rate
 
 __all__ = ["Rate", "auroc", "auroc_within_group", "percentiles", "recall_at_false_positive_rate"]
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A count out of n. `value` is None where n is 0: no rate was observed, which is not 0."""
-
-    count: int
-    n: int
-
-    @property
-    def value(self) -> float | None:
-        """The observed share, 0..1."""
-        return self.count / self.n if self.n else None
-
-    @property
-    def ci95(self) -> tuple[float, float] | None:
-        """Wilson's score interval at 95 % (Wilson 1927)."""
-        if not self.n:
-            return None
-        interval = binomtest(self.count, self.n).proportion_ci(confidence_level=0.95, method="wilson")
-        return float(interval.low), float(interval.high)
-
-    def __str__(self) -> str:
-        if self.value is None or self.ci95 is None:
-            return "– (0 cases)"
-        low, high = self.ci95
-        return f"{self.value:6.1%}  [{low:.1%}, {high:.1%}]"
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float | None:
