@@ -21,6 +21,7 @@ from gateway.routes import (
     documents,
     entries,
     feedback,
+    figures,
     gate_examples,
     health,
     openai,
@@ -40,7 +41,7 @@ def create_app(services: Services) -> FastAPI:
     app.state.services = services
     for module in (
         openai, answers, checks, review, audits, entries, suggestions, documents, gate_examples,
-        feedback, health, welcome,
+        feedback, figures, health, welcome,
     ):  # fmt: skip
         app.include_router(module.router)
     app.add_middleware(BodyLimit, max_bytes=services.settings.server.max_body_bytes)

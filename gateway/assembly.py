@@ -18,6 +18,7 @@ from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
+from gateway.figures.report import Figures
 from gateway.gatekeeping.opening import Gatekeeping, open_gate
 from gateway.near_questions import NearQuestions
 from gateway.outcomes import OutcomeLog
@@ -61,6 +62,7 @@ class Services:
     judge: Judge
     tickets: Tickets
     audits: Audits
+    figures: Figures
     approvals: Approvals
     acceptances: Acceptances
     keys: Keys
@@ -96,6 +98,7 @@ async def assemble(
         gate = gatekeeping.gate
         rag = _rag(settings, stores)
         stack.push_async_callback(rag.close)
+        audits = _audits(settings.cache, stores)
         judge, tickets = open_judge(settings), Tickets(stores.database)
         reviews = _ask_for_reviews(stores, settings.cache.overdue)
         beside = (outcomes.run(), acceptances.run(), _catch_up(stores), reviews, *gatekeeping.beside)
@@ -109,7 +112,8 @@ async def assemble(
             gatekeeping=gatekeeping,
             judge=judge,
             tickets=tickets,
-            audits=_audits(settings.cache, stores),
+            audits=audits,
+            figures=Figures(stores.database, audits, price=settings.upstream.price),
             approvals=approvals,
             acceptances=acceptances,
             keys=_keys(settings.auth, stores.database),

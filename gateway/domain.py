@@ -28,6 +28,7 @@ __all__ = [
     "Reply",
     "Stage",
     "Step",
+    "Tokens",
     "Turn",
     "Understood",
     "Withheld",
@@ -105,6 +106,14 @@ class Passage:
     score: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What a model says that an answer took."""
+
+    read: int
+    written: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """What RAG answered, with its contexts, before any check."""
@@ -112,6 +121,7 @@ class Draft:
     text: str
     contexts: tuple[Passage, ...]
     model: str
+    tokens: Tokens | None = None  # None where the chatbot does not count them
 
 
 @dataclass(frozen=True, slots=True)

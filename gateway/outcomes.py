@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import insert
 
 from gateway.batches import Batches
+from gateway.figures.counts import count
 from storage.schema import outcomes
 from storage.sql import Database
 
@@ -21,6 +22,7 @@ class OutcomeRow:
     """One question's outcome, as counted."""
 
     tenant: str
+    group: str = ""
     request_id: str
     question_hash: str
     question: str | None
@@ -35,6 +37,8 @@ class OutcomeRow:
     gate_score: float | None
     stage_ms: Mapping[str, float]
     ms: float
+    tokens_in: int | None = None  # of the draft
+    tokens_out: int | None = None
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def values(self) -> dict[str, Any]:
@@ -47,7 +51,7 @@ class OutcomeRow:
 
 
 class OutcomeLog(Batches[OutcomeRow]):
-    """Takes a row for every question."""
+    """Takes a row for every question, and adds it to the counts that figures are read from."""
 
     def __init__(self, database: Database, *, on_lost: Callable[[int], None]) -> None:
         super().__init__("outcomes", self._insert, on_lost=on_lost)
@@ -55,4 +59,6 @@ class OutcomeLog(Batches[OutcomeRow]):
 
     async def _insert(self, rows: Sequence[OutcomeRow]) -> None:
         async with self._database.begin() as connection:
-            await connection.execute(insert(outcomes), [row.values() for row in rows])
+            values = [row.values() for row in rows]
+            await connection.execute(insert(outcomes), values)
+            await count(connection, values)

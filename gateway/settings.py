@@ -32,6 +32,7 @@ __all__ = [
     "MustNotSettings",
     "MustSettings",
     "PolicySettings",
+    "PriceSettings",
     "Section",
     "ServerSettings",
     "Settings",
@@ -139,6 +140,14 @@ class LlmSettings(Section):
     timeout_s: float = Field(20.0, gt=0)
 
 
+class PriceSettings(Section):
+    """What a million tokens of the chatbot cost, for the figure of what the cache saves."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    currency: Text = "USD"
+
+
 class UpstreamSettings(Section):
     """The production chatbot, or our own documents where there is none."""
 
@@ -153,6 +162,7 @@ class UpstreamSettings(Section):
     max_retries: int = Field(2, ge=0, le=10)
     breaker_failures: int = Field(5, ge=1)  # failures in a row that open the circuit
     breaker_reset_s: float = Field(30.0, gt=0)
+    price: PriceSettings | None = None  # without it, what the cache saves is said in tokens only
     writer: LlmSettings | None = None  # kind: knowledge; without it, answers are quoted
 
     @model_validator(mode="after")

@@ -133,8 +133,10 @@ class Telemetry:
         question = outcome.question
         verdict = getattr(outcome, "verdict", None)
         findings = [step.found for step in outcome.steps]
+        tokens = next((found.tokens for found in findings if isinstance(found, Draft)), None)
         return OutcomeRow(
             tenant=question.tenant,
+            group=question.group,
             request_id=question.conversation.request_id,
             question_hash=sha256(question.text.encode()).hexdigest(),
             question=question.text if self._texts else None,
@@ -149,6 +151,8 @@ class Telemetry:
             gate_score=next((found.score for found in findings if isinstance(found, GateVerdict)), None),
             stage_ms={step.stage: round(step.ms, 3) for step in outcome.steps},
             ms=round(ms, 3),
+            tokens_in=tokens.read if tokens else None,
+            tokens_out=tokens.written if tokens else None,
         )
 
 

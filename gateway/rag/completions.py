@@ -17,7 +17,7 @@ import httpx2
 from circuitbreaker import CircuitBreaker
 from openai import APIStatusError, AsyncOpenAI, DefaultAioHttpClient, OpenAIError
 
-from gateway.domain import Turn
+from gateway.domain import Tokens, Turn
 from gateway.errors import UpstreamUnavailable
 from gateway.settings import LlmSettings
 
@@ -41,6 +41,16 @@ class Completion:
     text: str
     model: str
     reply: Mapping[str, Any]
+
+    @property
+    def tokens(self) -> Tokens | None:
+        """What the reply says that it took, under the names of either contract."""
+        usage = self.reply.get("usage")
+        if not isinstance(usage, Mapping):
+            return None
+        read = usage.get("prompt_tokens", usage.get("input_tokens"))
+        written = usage.get("completion_tokens", usage.get("output_tokens"))
+        return Tokens(read, written) if _is_count(read) and _is_count(written) else None
 
 
 class ChatModel:
@@ -207,6 +217,10 @@ def _joined(content: Any, *, part: str) -> str:
         return ""
     texts = [item.get("text") for item in content if isinstance(item, Mapping) and item.get("type") == part]
     return "".join(text for text in texts if isinstance(text, str)).strip()
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**31
 
 
 def _object(content: bytes) -> Mapping[str, Any]:

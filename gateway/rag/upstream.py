@@ -54,7 +54,12 @@ class UpstreamRag:
         conversation = question.conversation
         turns = (*conversation.turns[:-1], Turn("user", question.text))
         completion = await self._model.complete(turns, conversation.options)
-        return Draft(text=completion.text, contexts=self._contexts(completion.reply), model=completion.model)
+        return Draft(
+            text=completion.text,
+            contexts=self._contexts(completion.reply),
+            model=completion.model,
+            tokens=completion.tokens,
+        )
 
     async def close(self) -> None:
         """Close the connections to the chatbot."""

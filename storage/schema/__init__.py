@@ -4,6 +4,7 @@ from storage.schema.access import api_keys, settings
 from storage.schema.base import FreeText, Moment, metadata
 from storage.schema.documents import documents, passages
 from storage.schema.entries import entries, entry_history, entry_phrasings, entry_sources, suggestions
+from storage.schema.figures import outcome_bins, outcome_hours
 from storage.schema.gate import gate_examples
 from storage.schema.outcomes import audit_windows, audits, feedback, outcomes
 from storage.schema.tickets import ticket_events, tickets
@@ -22,6 +23,8 @@ __all__ = [
     "feedback",
     "gate_examples",
     "metadata",
+    "outcome_bins",
+    "outcome_hours",
     "outcomes",
     "passages",
     "settings",

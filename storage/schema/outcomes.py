@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from storage.schema.base import FreeText, Moment, RowNumber, metadata
+from storage.schema.base import EVERYBODY, FreeText, Moment, RowNumber, metadata
 
 __all__ = ["audit_windows", "audits", "feedback", "outcomes"]
 
@@ -25,6 +25,7 @@ outcomes = Table(
     Column("id", RowNumber, primary_key=True),
     Column("at", Moment, nullable=False, index=True),
     Column("tenant", String(64), nullable=False),
+    Column("group", String(40), nullable=False, server_default=EVERYBODY),  # the asker's
     Column("request_id", String(64), nullable=False, index=True),
     Column("question_hash", String(64), nullable=False),
     Column("question", FreeText),  # only where the operator switched texts on
@@ -39,6 +40,9 @@ outcomes = Table(
     Column("gate_score", Float),
     Column("stage_ms", JSON, nullable=False, default=dict),
     Column("ms", Float, nullable=False),
+    Column("tokens_in", Integer),  # what the chatbot says that its draft took
+    Column("tokens_out", Integer),
+    Index(None, "tenant", "outcome", "at"),  # the questions behind a figure
 )
 
 feedback = Table(

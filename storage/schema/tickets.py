@@ -32,6 +32,7 @@ tickets = Table(
     Column("updated_at", Moment, nullable=False),
     Column("answered_at", Moment),
     Index(None, "tenant", "state", "created_at"),
+    Index(None, "tenant", "answered_at"),
 )
 
 ticket_events = Table(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from hashlib import blake2b
 
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, bindparam, select, text
 
 from storage import migrations
+from storage.schema import outcome_bins, outcome_hours
+from storage.schema import outcomes as outcome_table
 from storage.sql import Database
+from tests.figures.made_up import outcomes, write
 
 ENTRY = text(
     "INSERT INTO entries (id, tenant, kind, language, answer, state, owner, sources, revision,"
@@ -54,3 +59,34 @@ async def test_entries_from_before_are_for_everybody_found_by_document_and_index
     assert [tuple(row) for row in sources] == [
         ("e-1", blake2b("手数料.md".encode(), digest_size=16).digest())
     ]
+
+
+async def test_outcomes_from_before_are_counted_as_if_they_had_been_counted_when_written(
+    database: Database,
+) -> None:
+    now = datetime(2026, 3, 11, 15, 42, 7, tzinfo=UTC)
+    rows = [replace(row, tokens_in=None, tokens_out=None) for row in outcomes(2, 300, until=now, days=5)]
+    await write(database, rows)
+    written = await _counted(database)
+    await _emptied(database)
+    async with database.begin() as connection:
+        await connection.run_sync(lambda sync: _at("0005", sync))
+        later = {"group", "tokens_in", "tokens_out"}
+        values = [{k: v for k, v in row.values().items() if k not in later} for row in rows]
+        names = ", ".join(values[0])
+        places = ", ".join(f":{name}" for name in values[0])
+        kinds = [bindparam(name, type_=outcome_table.c[name].type) for name in values[0]]
+        await connection.execute(
+            text(f"INSERT INTO outcomes ({names}) VALUES ({places})").bindparams(*kinds), values
+        )
+        await connection.run_sync(migrations.upgrade)
+    assert await _counted(database) == written
+
+
+async def _counted(database: Database) -> list[tuple[object, ...]]:
+    found: list[tuple[object, ...]] = []
+    async with database.connect() as connection:
+        for table in (outcome_hours, outcome_bins):
+            for row in await connection.execute(select(table).order_by(*table.primary_key)):
+                found.append(tuple(round(v, 6) if isinstance(v, float) else v for v in row))
+    return found

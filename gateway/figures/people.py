@@ -1,0 +1,153 @@
+"""What people did: tickets answered and waiting, thumbs, verdicts on audited hits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Column, ColumnElement, Select, Table, exists, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from cache.calibration import CONFIDENCE
+from gateway.figures.hours import View
+from gateway.figures.rates import Rate
+from gateway.review.windows import ShelfReport
+from storage.schema import audits, feedback, outcomes, tickets
+
+__all__ = ["TicketFigures", "WrongAnswers", "judged_of", "thumbs_of", "tickets_of", "wrong_answers"]
+
+TIMED = 10_000  # answered tickets whose waits are read: the newest of the period
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketFigures:
+    """`open` and `claimed` are as of now, the others of the period. Waits are from question to answer."""
+
+    open: int
+    claimed: int
+    opened: int
+    answered: int
+    dismissed: int
+    wait_p50_s: float | None
+    wait_p90_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongAnswers:
+    """How many of the questions that were looked up got a wrong answer from the cache, since the cuts serve.
+
+    Not of the period: reviewers have judged a sample of what the present cuts served. Limits of several
+    shelves, and of hits by meaning and exact ones, are added up in proportion to their requests; all of them
+    hold together with `confidence` (Bonferroni).
+    """
+
+    requests: int
+    judged: int
+    wrong: int
+    unsure: int
+    estimate: float | None  # None where nothing was judged
+    upper: float | None  # None where nothing was looked up
+    confidence: float
+    shelves: tuple[ShelfReport, ...]
+
+
+async def tickets_of(connection: AsyncConnection, view: View) -> TicketFigures:
+    """The tickets of a view."""
+    waiting = select(tickets.c.state, func.count()).where(tickets.c.state.in_(("open", "claimed")))
+    now = await _by_name(connection, _owned(waiting, tickets, view).group_by(tickets.c.state))
+    opened = _during(_counting(tickets), tickets, tickets.c.created_at, view)
+    answered = _during(_counting(tickets), tickets, tickets.c.answered_at, view)
+    dismissed = _during(_counting(tickets), tickets, tickets.c.updated_at, view)
+    times = _during(select(tickets.c.created_at, tickets.c.answered_at), tickets, tickets.c.answered_at, view)
+    newest = await connection.execute(times.order_by(tickets.c.answered_at.desc()).limit(TIMED))
+    waits = [(end - begin).total_seconds() for begin, end in newest]
+    return TicketFigures(
+        open=now.get("open", 0),
+        claimed=now.get("claimed", 0),
+        opened=await connection.scalar(opened) or 0,
+        answered=await connection.scalar(answered) or 0,
+        dismissed=await connection.scalar(dismissed.where(tickets.c.state == "dismissed")) or 0,
+        wait_p50_s=float(np.percentile(waits, 50)) if waits else None,
+        wait_p90_s=float(np.percentile(waits, 90)) if waits else None,
+    )
+
+
+async def thumbs_of(connection: AsyncConnection, view: View) -> Rate:
+    """Thumbs down, of all thumbs. The language is that of the answered question."""
+    query = select(feedback.c.verdict, func.count()).group_by(feedback.c.verdict)
+    query = _during(query, feedback, feedback.c.at, View(view.tenant, view.period))
+    if view.language is not None:
+        asked = exists().where(outcomes.c.request_id == feedback.c.request_id)
+        query = query.where(
+            asked.where(outcomes.c.tenant == feedback.c.tenant, outcomes.c.language == view.language)
+        )
+    given = await _by_name(connection, query)
+    return Rate(given.get("down", 0), sum(given.values()))
+
+
+async def judged_of(connection: AsyncConnection, view: View) -> Rate:
+    """Wrong ones, of the audited hits on which a reviewer decided during the period."""
+    query = select(audits.c.verdict, func.count()).where(audits.c.verdict.in_(("right", "wrong")))
+    query = _during(query.group_by(audits.c.verdict), audits, audits.c.judged_at, view)
+    given = await _by_name(connection, query)
+    return Rate(given.get("wrong", 0), sum(given.values()))
+
+
+def wrong_answers(reports: Iterable[ShelfReport], language: str | None) -> WrongAnswers:
+    """The reports on the shelves of a tenant, or of one of its languages, in one figure."""
+    shelves = tuple(one for one in reports if language in (None, one.language))
+    samples = [sample for one in shelves for sample in (one.vector, one.exact)]
+    requests = sum(one.requests for one in shelves)
+    estimates = [one.wrong_per_request.estimate for one in shelves]
+    estimates += [one.wrong_per_request_exact.estimate for one in shelves]
+    judged = sum(sample.right + sample.wrong + sample.unsure for sample in samples)
+    return WrongAnswers(
+        requests=requests,
+        judged=judged,
+        wrong=sum(sample.wrong for sample in samples),
+        unsure=sum(sample.unsure for sample in samples),
+        estimate=_weighed(shelves, estimates) if judged else None,
+        upper=_weighed(shelves, _uppers(shelves)),
+        confidence=max(0.0, 1 - (1 - CONFIDENCE) * len(samples)),
+        shelves=shelves,
+    )
+
+
+def _uppers(shelves: Sequence[ShelfReport]) -> list[float | None]:
+    by_meaning: list[float | None] = [one.wrong_per_request.upper for one in shelves]
+    return by_meaning + [one.wrong_per_request_exact.upper for one in shelves]
+
+
+def _weighed(shelves: Sequence[ShelfReport], limits: Sequence[float | None]) -> float | None:
+    """The limits by meaning of all shelves, then the exact ones, per request of all shelves."""
+    requests = [one.requests for one in shelves] * 2
+    total = sum(requests) / 2
+    if not total:
+        return None
+    wrong = sum((limit or 0.0) * n for limit, n in zip(limits, requests, strict=True))
+    return min(1.0, wrong / total)
+
+
+async def _by_name(connection: AsyncConnection, query: Select[Any]) -> dict[str, int]:
+    return {row[0]: row[1] for row in await connection.execute(query)}
+
+
+def _counting(table: Table) -> Select[Any]:
+    return select(func.count()).select_from(table)
+
+
+def _owned(query: Select[Any], table: Table, view: View) -> Select[Any]:
+    meant: list[ColumnElement[bool]] = []
+    if view.tenant is not None:
+        meant.append(table.c.tenant == view.tenant)
+    if view.language is not None:
+        meant.append(table.c.language == view.language)
+    return query.where(*meant)
+
+
+def _during(query: Select[Any], table: Table, at: Column[datetime], view: View) -> Select[Any]:
+    since, until = view.period.since.astimezone(UTC), view.period.until.astimezone(UTC)
+    return _owned(query, table, view).where(at >= since, at < until)

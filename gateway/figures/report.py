@@ -1,0 +1,182 @@
+"""Every figure of a view, from SQL alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from gateway.figures.bins import FAITHFULNESS_BINS, percentile_ms
+from gateway.figures.definitions import FIGURES
+from gateway.figures.hours import Count, View, counts_of, hours_of, measured_of, rate_of
+from gateway.figures.people import (
+    TicketFigures,
+    WrongAnswers,
+    judged_of,
+    thumbs_of,
+    tickets_of,
+    wrong_answers,
+)
+from gateway.figures.questions import Behind, QuestionPage, questions_behind
+from gateway.figures.rates import Rate
+from gateway.figures.savings import Savings, savings_of
+from gateway.review.audits import Audits
+from gateway.review.kept import reading
+from gateway.settings import PriceSettings
+from storage.sql import Database
+
+__all__ = ["Faithfulness", "Figures", "Latency", "Rates", "ReasonRate", "Report", "Step"]
+
+Rates = Mapping[str, Rate]
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonRate:
+    """Why questions ended as they did: one reason of one outcome, of all questions."""
+
+    outcome: str
+    reason: str
+    rate: Rate
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A day (or an hour, where the period is short) of the period."""
+
+    begins: datetime
+    rates: Rates
+
+
+@dataclass(frozen=True, slots=True)
+class Faithfulness:
+    """F of the drafts that were checked: `bins` are twentieths, the last one is F = 1 alone."""
+
+    checked: int
+    supported: Rate  # drafts whose statements were all supported, of those checked
+    mean: float | None
+    bins: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds, within 5 %."""
+
+    n: int
+    p50: float | None
+    p95: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything that the dashboard shows of a view. `before` is the same of the period before."""
+
+    view: View
+    rates: Rates
+    before: Rates
+    reasons: tuple[ReasonRate, ...]
+    languages: Mapping[str, Rates]
+    steps: tuple[Step, ...]
+    faithfulness: Faithfulness
+    latency: Mapping[str, Latency]  # by outcome
+    stages: Mapping[str, Latency]
+    savings: Savings
+    tickets: TicketFigures
+    thumbs_down: Rate
+    judged_wrong: Rate
+    wrong_answers: WrongAnswers
+
+
+class Figures:
+    """Reads figures. Those of one report are a few milliseconds apart, not of one instant."""
+
+    def __init__(self, db: Database, audits: Audits, *, price: PriceSettings | None = None) -> None:
+        self._db = db
+        self._audits = audits
+        self._price = price
+
+    async def report(self, view: View) -> Report:
+        """Every figure of a view. Raises `StoreUnavailable`."""
+        async with reading(self._db, "figures") as connection:
+            counts, before = await counts_of(connection, view), await counts_of(connection, view.before)
+            hours, measured = await hours_of(connection, view), await measured_of(connection, view)
+            tickets = await tickets_of(connection, view)
+            thumbs, judged = await thumbs_of(connection, view), await judged_of(connection, view)
+        shelves = await self._audits.reports(tenant=view.tenant, topics=False)
+        return Report(
+            view=view,
+            rates=_rates(counts),
+            before=_rates(before),
+            reasons=_reasons(counts),
+            languages={name: _rates(some) for name, some in _by_language(counts).items()},
+            steps=_steps(view, hours),
+            faithfulness=_faithfulness(counts, measured.get("faithfulness", {})),
+            latency=_latencies(measured, "ms:"),
+            stages=_latencies(measured, "stage:"),
+            savings=savings_of(counts, self._price),
+            tickets=tickets,
+            thumbs_down=thumbs,
+            judged_wrong=judged,
+            wrong_answers=wrong_answers(shelves, view.language),
+        )
+
+    async def questions(
+        self, view: View, behind: Behind, *, limit: int = 50, after: int | None = None
+    ) -> QuestionPage:
+        """A page of the questions behind a figure, the newest first.
+
+        Raises:
+            InvalidRequest: naming what there is no figure for.
+            StoreUnavailable.
+        """
+        async with reading(self._db, "questions") as connection:
+            return await questions_behind(connection, view, behind, limit=limit, after=after)
+
+
+def _rates(counts: Sequence[Count]) -> Rates:
+    return {name: rate_of(name, counts) for name in FIGURES}
+
+
+def _by_language(counts: Iterable[Count]) -> dict[str, list[Count]]:
+    found: dict[str, list[Count]] = {}
+    for one in counts:
+        found.setdefault(one.language, []).append(one)
+    return dict(sorted(found.items()))
+
+
+def _reasons(counts: Sequence[Count]) -> tuple[ReasonRate, ...]:
+    """The most frequent first."""
+    found: dict[tuple[str, str], int] = {}
+    for one in counts:
+        found[one.outcome, one.reason] = found.get((one.outcome, one.reason), 0) + one.n
+    total = sum(found.values())
+    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(ReasonRate(outcome, reason, Rate(n, total)) for (outcome, reason), n in ranked)
+
+
+def _steps(view: View, hours: Iterable[Count]) -> tuple[Step, ...]:
+    found: dict[datetime, list[Count]] = {begins: [] for begins in view.period.steps()}
+    for one in hours:
+        if one.hour is not None:
+            found.setdefault(view.period.step_of(one.hour), []).append(one)
+    return tuple(Step(begins, _rates(some)) for begins, some in sorted(found.items()))
+
+
+def _faithfulness(counts: Sequence[Count], bins: Mapping[int, int]) -> Faithfulness:
+    checked = sum(one.checked for one in counts)
+    total = sum(one.faithfulness for one in counts)
+    return Faithfulness(
+        checked=checked,
+        supported=Rate(sum(one.supported for one in counts), checked),
+        mean=total / checked if checked else None,
+        bins=tuple(bins.get(place, 0) for place in range(FAITHFULNESS_BINS)),
+    )
+
+
+def _latencies(measured: Mapping[str, Mapping[int, int]], kind: str) -> dict[str, Latency]:
+    return {
+        name.removeprefix(kind): Latency(
+            sum(bins.values()), percentile_ms(bins, 0.5), percentile_ms(bins, 0.95)
+        )
+        for name, bins in sorted(measured.items())
+        if name.startswith(kind)
+    }
