@@ -16,6 +16,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from gateway.errors import ConfigurationError
+from gateway.gatekeeping.lists import unknown_rules
 from gateway.settings import ExampleSettings, Settings
 
 __all__ = ["find_settings", "load_settings"]
@@ -54,6 +55,7 @@ def load_settings(file: Path | None = None) -> Settings:
     if settings:
         settings._base = file.resolve().parent if file else Path.cwd()
         problems = list(_missing_files(settings))
+        problems += [] if problems else [_Problem(*found) for found in unknown_rules(settings)]
     if problems or not settings:
         raise ConfigurationError(_report(file, text, problems))
     return settings
@@ -180,6 +182,10 @@ def _missing_files(settings: Settings) -> Iterator[_Problem]:
         for file in examples.examples_file:
             if not settings.path(file).is_file():
                 yield _Problem((*where, "examples_file"), f"there is no file {settings.path(file)}")
+    for key, files in (("deny_file", settings.gate.deny_file), ("allow_file", settings.gate.allow_file)):
+        for file in files:
+            if not settings.path(file).is_file():
+                yield _Problem(("gate", key), f"there is no file {settings.path(file)}")
     for folder in policy.must.documents:
         if not settings.path(folder).exists():
             yield _Problem(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -18,14 +19,19 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from classifiers.gate.lists import compiled, listable
+
 __all__ = [
+    "AllowSettings",
     "AuthSettings",
     "CacheSettings",
+    "DenySettings",
     "EncoderSettings",
     "ExampleSettings",
     "FaithfulnessSettings",
     "GateSettings",
     "KeySettings",
+    "ListedSettings",
     "LlmSettings",
     "LoggingSettings",
     "MaySettings",
@@ -47,6 +53,16 @@ def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str | Path) else value
 
 
+def _checked(check: Callable[[str], object]) -> AfterValidator:
+    """The text as it was written, once `check` has nothing against it."""
+
+    def checked(text: str) -> str:
+        check(text)
+        return text
+
+    return AfterValidator(checked)
+
+
 def _without_slash(url: HttpUrl) -> str:
     return str(url).rstrip("/")
 
@@ -55,6 +71,9 @@ Paths = Annotated[list[Path], BeforeValidator(_as_list)]  # one path or several,
 Url = Annotated[str, BeforeValidator(lambda value: _without_slash(HttpUrl(value)))]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 Text = Annotated[str, AfterValidator(str.strip), Field(min_length=1)]
+Listable = Annotated[list[Annotated[Text, _checked(listable)]], BeforeValidator(_as_list)]  # one or several
+Patterns = Annotated[list[Annotated[Text, _checked(compiled)]], BeforeValidator(_as_list)]
+RuleName = Annotated[str, Field(pattern=r"^[a-z_]+(:[a-z0-9_]{1,40})?$")]
 Replies = dict[Annotated[str, Field(pattern="^(en|ja|zh)$")], Text]
 
 
@@ -106,6 +125,44 @@ class PolicySettings(Section):
     must_not: MustNotSettings = MustNotSettings()
 
 
+class ListedSettings(Section):
+    """What is looked for in a question, before any model."""
+
+    name: Name | None = None  # in reasons, metrics and gate.shadow; without one, its place in the list
+    text: Listable = []  # the whole question, however it is punctuated
+    word: Listable = []  # a word, or several in a row
+    pattern: Patterns = []  # RE2's syntax, anywhere in the question
+    shadow: bool = False  # judged and told of, but not enforced
+
+    @model_validator(mode="after")
+    def _looks_for_something(self) -> Self:
+        if not (self.text or self.word or self.pattern):
+            raise ValueError("expected text, word or pattern")
+        return self
+
+
+class DenySettings(ListedSettings):
+    """Questions that are refused as must not."""
+
+    topic: Name | None = None
+    reply: Replies = {}
+
+
+class AllowSettings(ListedSettings):
+    """Questions that are ours."""
+
+    over: Literal["forbidden"] | None = None  # also where a model or a known attack forbids them
+
+    @model_validator(mode="after")
+    def _a_word_lets_no_attack_in(self) -> Self:
+        if self.over and self.word:
+            raise ValueError(
+                "over: forbidden needs a whole question (text, or a pattern of all of it): "
+                "an attack could hold any word"
+            )
+        return self
+
+
 class GateSettings(Section):
     """How strictly the policy is applied."""
 
@@ -114,6 +171,12 @@ class GateSettings(Section):
     canaries: list[Text] = []  # questions that must always pass
     canaries_file: Paths = []  # the same from files: .txt (a line each), .csv or .jsonl with "text"
     canaries_every_s: float = Field(3600.0, ge=1)  # how often they are asked
+    default: Literal["refuse", "escalate", "pass"] | None = None  # what happens to what nothing places
+    deny: list[DenySettings] = []
+    deny_file: Paths = []  # .txt (a question a line), .csv or .jsonl with the keys of `deny`
+    allow: list[AllowSettings] = []
+    allow_file: Paths = []
+    shadow: list[RuleName] = []  # classes and rules that are judged, but not enforced
 
 
 class CacheSettings(Section):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 
-from classifiers.gate import GateLabel, GateVerdict, Neighbour, Policy, ScopeSource
+from classifiers.gate import GateLabel, GateVerdict, Neighbour, Policy, ScopeSource, ShadowVerdict
 from classifiers.gate.contrast import Sample
 from classifiers.gate.fitting import Fitting, ask
 from classifiers.gate.forbidden import Forbidden, ForbiddenReading
 from classifiers.gate.material import gather
 from classifiers.gate.promise import CutsInForce, GateCuts
+from classifiers.gate.rules import Default, Rules, first_enforced
 from classifiers.gate.scope import Scope
 from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_everyday
 from classifiers.text import has_words, normalise, only_words
@@ -22,6 +24,8 @@ __all__ = ["ExampleGate"]
 JUDGE = "examples@1"
 LONGEST_QUESTION = 2_000  # characters; a longer text hides more than it asks, and encoders read the beginning
 _NO_SCOPE = ("policy.must says nothing and there are no documents: everything that is not forbidden passes",)
+_DIRECTIONS: dict[Default, GateLabel] = {"refuse": "may", "escalate": "unsure", "pass": "must"}
+_EVERY_RULE = Rules()
 _REMEMBERED = 4_096  # readings of recent questions
 _SAME_MEANING, _SAME_WORDS = 0.93, 0.85  # both: a verified entry this near asks about the same thing
 
@@ -38,6 +42,7 @@ class ExampleGate:
         stated: Mapping[str, Sample],
         sources: Sequence[ScopeSource],
         in_force: CutsInForce | None = None,
+        rules: Rules = _EVERY_RULE,
     ) -> None:
         self._in_force = in_force or CutsInForce()
         self._scope = scope
@@ -46,6 +51,7 @@ class ExampleGate:
         self._attacks = attacks
         self._stated = stated
         self._sources = tuple(sources)
+        self._rules = rules
 
     @classmethod
     async def fit(
@@ -60,6 +66,7 @@ class ExampleGate:
         everyday: Sequence[str] | None = None,
         verified: Sequence[str] = (),
         in_force: CutsInForce | None = None,
+        rules: Rules = _EVERY_RULE,
     ) -> ExampleGate:
         """Encode the policy once and fit both axes.
 
@@ -70,6 +77,7 @@ class ExampleGate:
             everyday: questions that no helpdesk is for, in place of the shipped list.
             verified: questions that people answered; what resembles them is not forbidden for its words.
             in_force: calibrated cuts, which may change while the gate serves; without any, the fit's hold.
+            rules: the operator's lists, what is judged but not enforced, and where to without evidence.
 
         Raises:
             ClassifierError: if the examples cannot be encoded or a source cannot be asked.
@@ -91,7 +99,14 @@ class ExampleGate:
             stated=material.stated(),
             sources=sources,
             in_force=in_force,
+            rules=rules,
         )
+
+    def under(self, rules: Rules) -> ExampleGate:
+        """The same fit under other rules."""
+        gate = copy(self)
+        gate._rules = rules
+        return gate
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -110,8 +125,12 @@ class ExampleGate:
             scope=self._scope.cut if self._scope else 0.0, suspicious_from=self._forbidden.suspicious_from
         )
 
+    @property
+    def _forbidden_from(self) -> float:
+        return max(self._forbidden.cut, self.cuts.suspicious_from)
+
     async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
-        """Forbidden first, then scope: the first rule that has something to say decides.
+        """The first rule that has something to say decides: lists, what is forbidden, then scope.
 
         Raises:
             ClassifierError: if a source of evidence cannot be asked.
@@ -121,14 +140,17 @@ class ExampleGate:
             return _ruling("empty", "unsure", "there is nothing to judge: no letter and no digit")
         # A few milliseconds of numpy: handing it to a thread would cost more than it frees.
         asked = _Asked(question, normalised, self._read(question, normalised))
-        found: Sequence[Neighbour] = ()
-        verdict = self._stated_or_attack(asked)
+        shadow: list[ShadowVerdict] = []
+        verdict = first_enforced(self._rules, self._by_word(asked), shadow)
         if verdict is None:
-            found = await ask(
-                self._sources, question, tenant, group=group, enough=partial(_proof, normalised)
-            )
-            verdict = self._forbids(asked, found) or self._places(asked, found)
-        return replace(verdict, forbidden=asked.forbidden.score)
+            enough = partial(_proof, normalised)
+            found = await ask(self._sources, question, tenant, group=group, enough=enough)
+            verdict = first_enforced(self._rules, self._by_evidence(asked, found), shadow)
+        if verdict is None:
+            allowed = 1.0 - asked.forbidden.score
+            rest = _ruling("shadow", "must", "nothing that is enforced stops it", allowed)
+            verdict = first_enforced(self._rules, self._held_back(asked, rest), shadow) or rest
+        return replace(verdict, forbidden=asked.forbidden.score, shadow=tuple(shadow))
 
     def _read(self, question: Encoded, normalised: str) -> ForbiddenReading:
         """The reading of a text depends on nothing but the fit, and helpdesk traffic repeats itself."""
@@ -139,50 +161,58 @@ class ExampleGate:
                 self._readings.pop(next(iter(self._readings)))
         return reading
 
-    def _stated_or_attack(self, asked: _Asked) -> GateVerdict | None:
+    def _by_word(self, asked: _Asked) -> Iterator[GateVerdict]:
         """What needs no evidence: what the operator wrote down, and known attacks."""
+        for denied in self._rules.denied(asked.normalised):
+            yield _ruling(denied.item.rule, "must_not", denied.says, topic=denied.item.topic)
+        for allowed in self._rules.allowed(asked.normalised, over_forbidden=True):
+            yield _ruling(allowed.item.rule, "must", f"{allowed.says}, whatever looks forbidden", 1.0)
         stated = self._stated.get(only_words(asked.normalised))
         if stated is not None:
             score = 1.0 if stated.label == "must" else 0.0
             reason = f"it is an example of {_words(stated.source or stated.label)}"
             near, topic = stated.neighbour(1.0, 1.0), stated.source or None
-            return _ruling("example", stated.label, reason, score, near, topic)
+            yield _ruling("example", stated.label, reason, score, near, topic)
         pattern = self._attacks.matching(asked.normalised)
         if pattern is not None:
             reason = f"its wording is a known attack ({_words(pattern.topic)})"
-            return _ruling("pattern", "must_not", reason, 0.0, asked.forbidden.nearest, pattern.topic)
-        return None
+            yield _ruling("pattern", "must_not", reason, 0.0, asked.forbidden.nearest, pattern.topic)
 
-    def _forbids(self, asked: _Asked, found: Sequence[Neighbour]) -> GateVerdict | None:
-        forbidden = asked.forbidden
-        cut = max(self._forbidden.cut, self.cuts.suspicious_from)
-        if forbidden.score < cut or _same_words(asked.normalised, found) is not None:
-            return None
-        looks = f"it looks forbidden ({_topic(forbidden)}, {forbidden.score:.2f}){_near(forbidden.nearest)}"
-        return _ruling("forbidden", "must_not", looks, 0.0, forbidden.nearest, forbidden.topic)
-
-    def _places(self, asked: _Asked, found: Sequence[Neighbour]) -> GateVerdict:
-        forbidden = asked.forbidden
+    def _by_evidence(self, asked: _Asked, found: Sequence[Neighbour]) -> Iterator[GateVerdict]:
+        """What is forbidden, then what proves or disproves that the question is ours."""
+        forbidden, allowed = asked.forbidden, 1.0 - asked.forbidden.score
+        if forbidden.score >= self._forbidden_from and _same_words(asked.normalised, found) is None:
+            reason = f"it looks forbidden {_looks(forbidden)}{_near(forbidden.nearest)}"
+            yield _ruling("forbidden", "must_not", reason, 0.0, forbidden.nearest, forbidden.topic)
         proof = _proof(asked.normalised, found)
         if proof is not None:
-            return _ruling("entry", "must", "a verified entry asks the same", 1.0 - forbidden.score, proof)
-        verdict = self._by_evidence(asked, found, 1.0 - forbidden.score)
-        if verdict.label != "must":
-            return verdict
-        length = len(asked.normalised)
+            yield _ruling("entry", "must", "a verified entry asks the same", allowed, proof)
+        for placed in self._placed(asked, found, allowed):
+            if placed.label == "must" and not self._rules.in_shadow(placed):
+                yield from self._held_back(asked, placed)
+            yield placed
+
+    def _placed(self, asked: _Asked, found: Sequence[Neighbour], allowed: float) -> Iterator[GateVerdict]:
+        """Whether the question is ours: by the allow list, else by the axis of scope."""
+        for listed in self._rules.allowed(asked.normalised, over_forbidden=False):
+            yield _ruling(listed.item.rule, "must", listed.says, allowed)
+        yield self._scoped(asked, found, allowed)
+
+    def _held_back(self, asked: _Asked, placed: GateVerdict) -> Iterator[GateVerdict]:
+        """What still keeps a question from RAG that is ours."""
+        length, forbidden = len(asked.normalised), asked.forbidden
         if length > LONGEST_QUESTION:
             reason = f"too long for one question: {length} characters, {LONGEST_QUESTION} at most"
-            return replace(verdict, rule="length", label="unsure", reason=reason)
-        if forbidden.score >= self.cuts.suspicious_from:
-            reason = f"it may be forbidden ({_topic(forbidden)}, {forbidden.score:.2f})"
-            stopped = replace(verdict, rule="forbidden", label="unsure", reason=reason)
-            return replace(stopped, nearest=forbidden.nearest, topic=forbidden.topic)
-        return verdict
+            yield replace(placed, rule="length", label="unsure", reason=reason)
+        if self.cuts.suspicious_from <= forbidden.score < self._forbidden_from:
+            stopped = replace(placed, nearest=forbidden.nearest, topic=forbidden.topic, rule="forbidden")
+            yield replace(stopped, label="unsure", reason=f"it may be forbidden {_looks(forbidden)}")
 
-    def _by_evidence(self, asked: _Asked, found: Sequence[Neighbour], allowed: float) -> GateVerdict:
+    def _scoped(self, asked: _Asked, found: Sequence[Neighbour], allowed: float) -> GateVerdict:
         scope = self._scope
         if scope is None:
-            return _ruling("default", "must", "no scope is defined and nothing forbids it", allowed)
+            reason = "no scope is defined and nothing forbids it"
+            return self._by_default(_ruling("default", "must", reason, allowed), "pass")
         reading = scope.read(asked.question, asked.normalised, found)
         cut = self.cuts.scope
         measured = f"{reading.score:.2f} of the {cut:.2f} asked"
@@ -196,7 +226,18 @@ class ExampleGate:
             label, reason = "may", f"little shows that it is ours, {measured}"
             nearest = reading.against or reading.nearest
         verdict = _ruling("scope", label, reason + _near(nearest), score, nearest)
-        return replace(verdict, scope=reading.score)
+        return self._by_default(replace(verdict, scope=reading.score), "escalate")
+
+    def _by_default(self, verdict: GateVerdict, without: Default) -> GateVerdict:
+        """The operator's direction for what no evidence places; `without` one the verdict says it already."""
+        unplaced = verdict.rule == "default" or verdict.label == "unsure"
+        direction = self._rules.default
+        if not unplaced or direction in (None, without):
+            return verdict
+        label = _DIRECTIONS[direction]
+        return replace(
+            verdict, rule="default", label=label, reason=f"by default {direction}: {verdict.reason}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +283,8 @@ def _near(neighbour: Neighbour | None) -> str:
     return f"; nearest {neighbour.kind}: “{' '.join(text.split())}”"
 
 
-def _topic(forbidden: ForbiddenReading) -> str:
-    return _words(forbidden.topic or "must_not")
+def _looks(forbidden: ForbiddenReading) -> str:
+    return f"({_words(forbidden.topic or 'must_not')}, {forbidden.score:.2f})"
 
 
 def _words(name: str) -> str:

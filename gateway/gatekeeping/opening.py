@@ -14,6 +14,7 @@ from classifiers.gate.examples import ExampleGate
 from classifiers.gate.passages import PassageScope
 from gateway.gatekeeping.canaries import Canaries
 from gateway.gatekeeping.learning import LearningGate
+from gateway.gatekeeping.lists import read_rules
 from gateway.policy import read_canaries, read_policy
 from gateway.review.gate_examples import GateExamples
 from gateway.scope import EntryScope
@@ -88,6 +89,7 @@ async def _fitted(settings: Settings, stores: Stores, policy: Policy, tenant: st
         max_false_refusal=settings.gate.max_false_refusal,
         tenant=tenant,
         verified=await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS),
+        rules=read_rules(settings),
     )
     for note in gate.notes:
         structlog.get_logger("sekisho.gate").warning("gate", note=note, tenant=tenant)

@@ -1,0 +1,143 @@
+"""The operator's deny and allow lists, out of the configuration and its files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from classifiers.gate.lists import Listed, Lists
+from classifiers.gate.rules import RULES, Rules
+from classifiers.gate.shipped import shipped_attacks
+from gateway.errors import ConfigurationError
+from gateway.gatekeeping.words import word_cut
+from gateway.settings import AllowSettings, DenySettings, ListedSettings, Settings
+
+__all__ = ["denying_replies", "read_rules", "unknown_rules"]
+
+S = TypeVar("S", bound=ListedSettings)
+_CLASSES = ("may", "must_not", "unsure")
+
+
+def read_rules(settings: Settings) -> Rules:
+    """How the gate's rules are applied, lists compiled.
+
+    Raises:
+        ConfigurationError: naming the file and line of an item that can't be used.
+    """
+    gate = settings.gate
+    deny, allow = _denied(settings), _allowed(settings)
+    lists = (
+        Lists.of(deny, allow, word_cut(settings.understanding.default_language)) if deny or allow else None
+    )
+    return Rules(lists, frozenset(gate.shadow), gate.default)
+
+
+def denying_replies(settings: Settings) -> dict[str, dict[str, str]]:
+    """What the asker is told by an item of the deny list that has words of its own, by its rule."""
+    return {rule: item.reply for rule, item in _items("deny", settings, DenySettings) if item.reply}
+
+
+def unknown_rules(settings: Settings) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Places of `gate.shadow` that name no class and no rule, and names that two items share.
+
+    Raises:
+        ConfigurationError: naming the file and line of an item that can't be used.
+    """
+    deny, allow = _denied(settings), _allowed(settings)
+    named = [*(item.rule for item in deny), *(item.rule for item in allow)]
+    topics = {*(topic.name for topic in settings.policy.must_not.topics)}
+    topics |= {topic.name for topic in shipped_attacks().topics} | {item.topic for item in deny if item.topic}
+    known = {*_CLASSES, *RULES, *named, *(f"must_not:{topic}" for topic in topics)} - {"empty"}
+    for place, name in enumerate(settings.gate.shadow):
+        if name not in known:
+            yield (
+                ("gate", "shadow", place),
+                f"names no class and no rule: {name} (known: {', '.join(sorted(known))})",
+            )
+    for kind, items in (("deny", settings.gate.deny), ("allow", settings.gate.allow)):
+        names = [item.name for item in items if item.name]
+        for place, item in enumerate(items):
+            if item.name and names.count(item.name) > 1:
+                yield ("gate", kind, place, "name"), f"expected a name of its own, not {item.name} twice"
+
+
+def _denied(settings: Settings) -> list[Listed]:
+    return [_listed(rule, item, topic=item.topic) for rule, item in _items("deny", settings, DenySettings)]
+
+
+def _allowed(settings: Settings) -> list[Listed]:
+    return [
+        _listed(rule, item, over_forbidden=item.over is not None)
+        for rule, item in _items("allow", settings, AllowSettings)
+    ]
+
+
+def _listed(rule: str, item: ListedSettings, **more: Any) -> Listed:
+    return Listed(
+        rule=rule,
+        texts=tuple(item.text),
+        words=tuple(item.word),
+        patterns=tuple(item.pattern),
+        shadow=item.shadow,
+        **more,
+    )
+
+
+def _items(kind: str, settings: Settings, model: type[S]) -> Iterator[tuple[str, S]]:
+    """The items of a list with the rule that each is: by its name, its place, or its file."""
+    inline: Sequence[S] = getattr(settings.gate, kind)
+    for place, item in enumerate(inline, start=1):
+        yield f"{kind}:{item.name or place}", item
+    for file in getattr(settings.gate, f"{kind}_file"):
+        stem = re.sub(r"[^a-z0-9_]+", "_", Path(file).stem.lower())[:40]
+        for item in _of_file(settings.path(file), model):
+            yield f"{kind}:{item.name or stem}", item
+
+
+def _of_file(file: Path, model: type[S]) -> Iterator[S]:
+    for line, row in _rows(file):
+        try:
+            yield model.model_validate(row)
+        except ValidationError as exc:
+            first = exc.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            told = first["msg"].removeprefix("Value error, ")
+            raise ConfigurationError(f"{file}, line {line}: {where + ': ' if where else ''}{told}") from exc
+
+
+def _rows(file: Path) -> Iterator[tuple[int, Any]]:
+    """The items of a file, each with its line."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigurationError(f"{file} can't be read: expected UTF-8 text ({exc})") from exc
+    match file.suffix.lower():
+        case ".txt":
+            lines = enumerate(text.splitlines(), start=1)
+            yield from ((number, {"text": line}) for number, line in lines if line.strip())
+        case ".csv":
+            rows = csv.DictReader(io.StringIO(text, newline=""))
+            for row in rows:
+                yield rows.line_num, {key: value for key, value in row.items() if value}
+        case ".jsonl":
+            for number, line in enumerate(text.split("\n"), start=1):
+                if line.strip():
+                    yield number, _object(line, file, number)
+        case other:
+            raise ConfigurationError(
+                f"{file}: expected .txt, .csv or .jsonl, not {other or 'a name without ending'}"
+            )
+
+
+def _object(line: str, file: Path, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as exc:
+        raise ConfigurationError(f"{file}, line {number}: not JSON: {exc.msg}") from exc
