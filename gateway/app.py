@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import structlog
@@ -37,13 +39,22 @@ __all__ = ["create_app"]
 
 def create_app(services: Services) -> FastAPI:
     """The HTTP side of the gateway; the caller opens and closes the services."""
-    app = FastAPI(title="Sekisho", version=services.version, docs_url="/docs", redoc_url=None)
+    console = _console(services)
+    app = FastAPI(
+        title="Sekisho",
+        version=services.version,
+        docs_url="/docs",
+        redoc_url=None,
+        lifespan=_lifespan_of(console),
+    )
     app.state.services = services
     for module in (
         openai, answers, checks, review, audits, entries, suggestions, documents, gate_examples,
         feedback, figures, health, welcome,
     ):  # fmt: skip
         app.include_router(module.router)
+    if console is not None:
+        app.mount("/console", console)
     app.add_middleware(BodyLimit, max_bytes=services.settings.server.max_body_bytes)
     app.add_middleware(RequestId)
     app.add_exception_handler(SekishoError, _named)
@@ -53,6 +64,27 @@ def create_app(services: Services) -> FastAPI:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unforeseen)
     return app
+
+
+def _console(services: Services) -> FastAPI | None:
+    if not services.settings.console.enabled:
+        return None
+    from gateway.console.mounting import make_console  # here: half a second that nobody else should wait for
+
+    return make_console(services)
+
+
+def _lifespan_of(console: FastAPI | None) -> Callable[[FastAPI], AbstractAsyncContextManager[None]] | None:
+    """The app lives as long as its console: Starlette does not start what is mounted."""
+    if console is None:
+        return None
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with console.router.lifespan_context(console):
+            yield
+
+    return lifespan
 
 
 def _render(request: Request, error: SekishoError, *, status: int | None = None) -> JSONResponse:

@@ -22,6 +22,7 @@ from gateway.figures.report import Figures
 from gateway.gatekeeping.opening import Gatekeeping, open_gate
 from gateway.near_questions import NearQuestions
 from gateway.outcomes import OutcomeLog
+from gateway.people import People, open_people
 from gateway.pipeline import Pipeline
 from gateway.rag.completions import ChatModel
 from gateway.rag.knowledge import KnowledgeRag
@@ -66,6 +67,7 @@ class Services:
     approvals: Approvals
     acceptances: Acceptances
     keys: Keys
+    people: People
     telemetry: Telemetry
     pipeline: Pipeline
     probe: Encoded  # a question for readiness checks
@@ -117,6 +119,7 @@ async def assemble(
             approvals=approvals,
             acceptances=acceptances,
             keys=_keys(settings.auth, stores.database),
+            people=await open_people(settings.console, stores.database),
             telemetry=telemetry,
             pipeline=_pipeline(settings, stores, gate, around_rag(rag), judge, tickets, telemetry),
             probe=await encode_one(stores.encoder, "Is anybody there?"),

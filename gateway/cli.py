@@ -11,7 +11,7 @@ from cache.errors import CacheError
 from classifiers import ClassifierError
 from encoders import EncoderError
 from evaluation.cli import app as evaluate
-from gateway.commands import asking, data, serving
+from gateway.commands import asking, data, people, serving
 from gateway.errors import SekishoError
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
@@ -30,6 +30,7 @@ app = typer.Typer(
 serving.add_to(app)
 asking.add_to(app)
 data.add_to(app)
+people.add_to(app)
 app.add_typer(evaluate, name="evaluate")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ __all__ = ["HELPDESK", "CarelessRag", "demo_settings", "load", "say_how"]
 
 TENANT = "default"
 LANGUAGES = ("en", "ja")
+REVIEWER = "demo"  # who signs in to the console
 
 _HERE = Path(__file__).parent
 _PLACES = (
@@ -74,7 +76,7 @@ async def load(settings: Settings) -> None:
 
 async def say_how(services: Services, address: str) -> None:
     """How to ask, in lines that can be copied whole."""
-    client, reviewer = await _keys(services)
+    client, reviewer, password = await _kept(services)
     question = json.dumps(
         {"question": "粗大ごみの収集は何日前までに申し込めばいいですか"}, ensure_ascii=False
     )
@@ -92,22 +94,23 @@ The helpdesk of Minamo City, in English and Japanese.
 [bold]Or from a terminal[/]
   {curl} -d '{question}'
 
-[bold]What stopped on the way waits for a person[/] (the reviewer's key)
+[bold]What stopped on the way waits for a person[/]
+  {address}/console  (name: {REVIEWER}, password: {password})
   curl {address}/v1/tickets -H "authorization: Bearer {reviewer}"
 
 [dim]Ctrl-C stops it.[/]""")
 
 
-async def _keys(services: Services) -> tuple[str, str]:
-    """The demo's own keys, made once and kept beside its data, as nobody could read them again otherwise."""
+async def _kept(services: Services) -> tuple[str, str, str]:
+    """The demo's own keys and its reviewer's password, made once and kept beside its data."""
     file = services.settings.path(services.settings.storage.folder) / "keys.json"
-    if file.exists():
-        kept = json.loads(file.read_text("utf-8"))
-    else:
-        kept = {
-            "client": await services.keys.create(TENANT, "client", "demo"),
-            "reviewer": await services.keys.create(TENANT, "reviewer", "demo"),
-        }
-        file.touch(mode=0o600)
-        file.write_text(json.dumps(kept), "utf-8")
-    return kept["client"], kept["reviewer"]
+    kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    if "client" not in kept:
+        kept["client"] = await services.keys.create(TENANT, "client", "demo")
+        kept["reviewer"] = await services.keys.create(TENANT, "reviewer", "demo")
+    if "password" not in kept:
+        kept["password"] = secrets.token_urlsafe(9)
+        await services.people.users.add(REVIEWER, tenant=TENANT, role="admin", password=kept["password"])
+    file.touch(mode=0o600)
+    file.write_text(json.dumps(kept), "utf-8")
+    return kept["client"], kept["reviewer"], kept["password"]

@@ -7,6 +7,7 @@ SekishoError                   500
 ├── NotFound                   404  no such thing, or it belongs to another tenant
 ├── Conflict                   409  somebody else changed or claimed it first
 ├── TooLarge                   413  the body is over the limit
+├── TooManyAttempts            429  somebody guesses passwords
 ├── TicketNotStored            503  the question could not be kept for a person
 ├── StoreUnavailable           503  SQL can't be asked
 ├── UpstreamUnavailable        502  the chatbot could not be asked, or answered garbage
@@ -26,6 +27,7 @@ __all__ = [
     "StoreUnavailable",
     "TicketNotStored",
     "TooLarge",
+    "TooManyAttempts",
     "UpstreamUnavailable",
 ]
 
@@ -76,6 +78,12 @@ class TooLarge(SekishoError):  # noqa: N818
     """The body is over the limit."""
 
     status, type, code = 413, "invalid_request_error", "request_too_large"
+
+
+class TooManyAttempts(SekishoError):  # noqa: N818
+    """Somebody guesses passwords."""
+
+    status, type, code = 429, "invalid_request_error", "too_many_attempts"
 
 
 class TicketNotStored(SekishoError):  # noqa: N818

@@ -7,6 +7,7 @@ from storage.schema.entries import entries, entry_history, entry_phrasings, entr
 from storage.schema.figures import outcome_bins, outcome_hours
 from storage.schema.gate import gate_examples
 from storage.schema.outcomes import audit_windows, audits, feedback, outcomes
+from storage.schema.people import memberships, sessions, sign_in_failures, users
 from storage.schema.tickets import ticket_events, tickets
 
 __all__ = [
@@ -22,13 +23,17 @@ __all__ = [
     "entry_sources",
     "feedback",
     "gate_examples",
+    "memberships",
     "metadata",
     "outcome_bins",
     "outcome_hours",
     "outcomes",
     "passages",
+    "sessions",
     "settings",
+    "sign_in_failures",
     "suggestions",
     "ticket_events",
     "tickets",
+    "users",
 ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from unittest.mock import patch
 
 import httpx2
@@ -20,6 +20,8 @@ from gateway.configuration import load_settings
 from gateway.settings import Settings
 from gateway.stages import Rag
 from gateway.telemetry import configure_logging
+
+T = TypeVar("T")
 
 KEYS = {role: f"sk-test-{role}-0123456789" for role in ("client", "reviewer", "admin")}
 OTHER_TENANT = "sk-test-client-of-another-tenant"
@@ -77,6 +79,10 @@ class Gateway:
         found: dict[str, Any] = reply.json()
         return found
 
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Something done inside the gateway's own loop, as one of its routes would."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+
     def _run(self) -> None:
         try:
             asyncio.run(self._serve())
@@ -100,12 +106,13 @@ class Gateway:
         await self._task
 
 
-def settings(folder: Path, text: str, **environment: str) -> Settings:
-    """Settings of a file in the folder, with a key per role and a free port."""
+def settings(folder: Path, text: str, *, console: bool = False, **environment: str) -> Settings:
+    """Settings of a file in the folder, with a key per role and a free port; the console is off by default."""
     keys = "\n".join(f"    - {{key: '${{TEST_KEY_{role.upper()}}}', role: {role}}}" for role in KEYS)
     file = folder / "sekisho.yaml"
     file.write_text(
-        f"{text}\nserver: {{port: 0, keep_alive_s: 2}}\nlogging: {{level: error}}\nauth:\n  keys:\n{keys}\n"
+        f"{text}\nserver: {{port: 0, keep_alive_s: 2}}\nlogging: {{level: error}}\n"
+        f"console: {{enabled: {str(console).lower()}}}\nauth:\n  keys:\n{keys}\n"
         "    - {key: '${TEST_KEY_OTHER}', role: client, tenant: other}\n",
         "utf-8",
     )

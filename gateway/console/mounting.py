@@ -1,0 +1,105 @@
+"""Where NiceGUI meets our app; nothing else knows how it is started.
+
+NiceGUI is one FastAPI app per process, with its state in its modules. So a gateway gets an app of its own in
+between, which has the gateway's services and its door; behind it stands NiceGUI's. Of several gateways in one
+process (tests) the first that runs has the console.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import nicegui
+from fastapi import FastAPI, Request
+from fastapi.responses import RedirectResponse
+from fastapi.staticfiles import StaticFiles
+from nicegui import Client, ui
+
+from gateway.assembly import Services
+from gateway.console import signing_in
+from gateway.console.components.keys import Keys
+from gateway.console.door import COOKIE, Door
+from gateway.console.frame import framed
+from gateway.console.pages import PAGES
+from gateway.console.pages.page import Page
+from gateway.console.texts import LANGUAGES, UiLanguage, preferred, texts_of
+from gateway.console.visit import Visit
+
+__all__ = ["make_console"]
+
+STATIC = Path(str(files("gateway.console"))) / "static"
+QUASAR: dict[UiLanguage, str] = {"en": "en-US", "ja": "ja", "zh": "zh-CN"}
+THEMES = {"light": False, "dark": True}
+
+
+def make_console(services: Services) -> FastAPI:
+    """The console of a gateway, to be mounted under /console; its lifespan must be run."""
+    console = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    console.mount("/static", StaticFiles(directory=STATIC))
+    console.include_router(signing_in.router)
+    for page in PAGES:
+        _register(page)
+    nicegui.app.user_middleware.clear()  # what an earlier gateway of this process left
+    nicegui.app.middleware_stack = None
+    ui.run_with(
+        console,
+        title="Sekisho",
+        favicon=STATIC / "favicon.svg",
+        tailwind=False,  # a compiler in the browser; static/console.css is all we need
+        reconnect_timeout=10.0,
+        show_welcome_message=False,
+    )
+    console.router.lifespan_context = _once(console.router.lifespan_context)
+    console.add_middleware(Door, services=services)
+    return console
+
+
+def _once(
+    lifespan: Callable[[FastAPI], Any],
+) -> Callable[[FastAPI], Any]:
+    @asynccontextmanager
+    async def first_only(app: FastAPI) -> AsyncIterator[None]:
+        if nicegui.app.is_started:
+            yield
+            return
+        async with lifespan(app):
+            yield
+
+    return first_only
+
+
+def _register(page: Page) -> None:
+    async def shown(request: Request, client: Client) -> RedirectResponse | None:
+        visit = _visit(request, client)
+        client.page = copy.copy(client.page)  # NiceGUI asks the page, and ours looks different to each person
+        client.page.language = QUASAR[visit.t.language]  # type: ignore[assignment]
+        client.page.dark = THEMES.get(visit.person.theme)
+        client.title = f"{visit.t(f'pages.{page.name}')} · Sekisho"
+        await framed(visit, page)
+        return None
+
+    ui.page(page.path, response_timeout=20.0)(shown)
+
+
+def _visit(request: Request, client: Client) -> Visit:
+    person = request.state.person
+    wished: Any = person.language
+    language = wished if wished in LANGUAGES else preferred(request.headers.get("accept-language", ""))
+    t = texts_of(language)
+    return Visit(
+        services=request.state.services,
+        person=person,
+        t=t,
+        keys=Keys(t),
+        client=client,
+        root=request.scope.get("root_path", ""),
+        cookie=request.cookies.get(COOKIE, ""),
+        path=request.url.path,
+        params=request.path_params,
+        query=request.query_params,
+    )

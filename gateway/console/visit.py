@@ -1,0 +1,83 @@
+"""One person's look at one page: who it is, in which language, and what he may do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any
+
+import structlog
+from nicegui import Client, ui
+
+from cache.errors import CacheError
+from encoders import EncoderError
+from gateway.assembly import Services
+from gateway.console.components.keys import Keys
+from gateway.console.components.telling import Undo, tell
+from gateway.console.texts import Texts
+from gateway.errors import NotAllowed, SekishoError
+from gateway.people import Person, PersonRole
+from storage.sql import DatabaseUnavailable
+from storage.vectors import IndexUnavailable
+
+__all__ = ["Visit", "explained"]
+
+Work = Callable[..., Awaitable[None]]
+NAMED = (SekishoError, CacheError, DatabaseUnavailable, IndexUnavailable, EncoderError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """What a page is shown with."""
+
+    services: Services
+    person: Person
+    t: Texts
+    keys: Keys
+    client: Client = field(repr=False)
+    cookie: str = field(repr=False)
+    root: str = ""  # where the console is mounted
+    path: str = "/"
+    params: Mapping[str, str] = field(default_factory=dict)  # of the address: /tickets/{ticket_id}
+    query: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tenant(self) -> str:
+        """Whose questions and entries are shown."""
+        return self.person.tenant
+
+    def action(self, work: Work, *, role: PersonRole = "reviewer") -> Work:
+        """A handler for what a person does: checked on the server each time; failures are told."""
+
+        @wraps(work)
+        async def guarded(*args: Any, **kwargs: Any) -> None:
+            try:
+                await self._still(role)
+                await work(*args, **kwargs)
+            except NAMED as exc:
+                structlog.get_logger("sekisho.console").info("not done", error=type(exc).__name__)
+                tell(self.client, explained(self.t, exc), kind="problem")
+
+        return guarded
+
+    def tell(self, text: str, *, undo: Undo | None = None) -> None:
+        """Say at the foot of the page what was done, and offer to undo it."""
+        taken_back = None if undo is None else self.action(undo)
+        tell(self.client, text, undo=taken_back, undo_text=self.t("frame.undo"))
+
+    async def _still(self, role: PersonRole) -> None:
+        """Raises `NotAllowed` if the session ended, or the role was taken away since the page was shown."""
+        now = await self.services.people.sessions.find(self.cookie)
+        if now is None:
+            ui.navigate.to("/sign-in")
+            raise NotAllowed("signed out")
+        if now.tenant != self.person.tenant or not now.may(role):
+            raise NotAllowed(f"this needs the role {role}")
+
+
+def explained(t: Texts, problem: Exception) -> str:
+    """What went wrong, in the person's words; what exactly stands beside it where he reads English."""
+    code = problem.code if isinstance(problem, SekishoError) else type(problem).__name__
+    said = t.or_else(f"errors.{code}", t("errors.other"))
+    return f"{said} {problem}" if t.language == "en" else said

@@ -1,0 +1,57 @@
+"""People who sign in to the console: their roles by tenant, their sessions, and how signing in is guarded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gateway.people.attempts import Attempts
+from gateway.people.passwords import verified
+from gateway.people.sessions import Sessions, console_secret
+from gateway.people.users import Membership, Person, PersonRole, UserRecord, Users
+from gateway.settings import ConsoleSettings
+from storage.sql import Database
+
+__all__ = [
+    "Attempts",
+    "Membership",
+    "People",
+    "Person",
+    "PersonRole",
+    "Sessions",
+    "UserRecord",
+    "Users",
+    "open_people",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Everything the console asks about who may do what."""
+
+    users: Users
+    sessions: Sessions
+    attempts: Attempts
+
+    async def sign_in(self, name: str, password: str, *, address: str) -> str | None:
+        """A new session's cookie; None if name and password don't fit.
+
+        An unknown name takes as long as a wrong password, and is counted the same.
+
+        Raises:
+            TooManyAttempts: if this name or address failed too often lately.
+        """
+        await self.attempts.refuse_if_too_many(name, address)
+        user = await self.users.find(name)
+        fits = await verified(password, user.password if user else None)
+        if user is None or not fits or user.disabled_at is not None or not user.memberships:
+            await self.attempts.failed(name, address)
+            return None
+        await self.attempts.succeeded(name)
+        return await self.sessions.open(user.id, user.memberships[0].tenant)
+
+
+async def open_people(settings: ConsoleSettings, database: Database) -> People:
+    """The people of a gateway; all its replicas sign with the same secret."""
+    secret = settings.secret.get_secret_value() if settings.secret else await console_secret(database)
+    sessions = Sessions(database, secret=secret, hours=settings.session_hours)
+    return People(Users(database), sessions, Attempts(database))

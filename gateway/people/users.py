@@ -1,0 +1,197 @@
+"""Users and their roles. A role may do what the lower ones may, in one tenant."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.errors import Conflict, InvalidRequest, NotFound
+from gateway.people.passwords import hashed
+from gateway.review.kept import reading, writing
+from storage.schema import memberships, sessions, users
+from storage.sql import Database
+
+__all__ = ["Membership", "Person", "PersonRole", "UserRecord", "Users", "memberships_of"]
+
+PersonRole = Literal["viewer", "reviewer", "admin"]
+_RANK: dict[PersonRole, int] = {"viewer": 0, "reviewer": 1, "admin": 2}
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """What a user may do in a tenant."""
+
+    tenant: str
+    role: PersonRole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Who is signed in, in one tenant."""
+
+    id: str
+    name: str  # what the histories of tickets and entries show
+    tenant: str
+    role: PersonRole
+    memberships: tuple[Membership, ...] = ()
+    language: str = ""  # of the interface; empty: the browser's
+    theme: str = ""  # light | dark; empty: the system's
+
+    def may(self, role: PersonRole) -> bool:
+        """Whether the person's role includes `role`."""
+        return _RANK[self.role] >= _RANK[role]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserRecord:
+    """A user as stored."""
+
+    id: str
+    name: str
+    password: str | None  # its hash
+    subject: str | None
+    created_at: datetime
+    disabled_at: datetime | None
+    memberships: tuple[Membership, ...]
+
+
+class Users:
+    """All users, of all tenants."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def add(self, name: str, *, tenant: str, role: PersonRole, password: str | None = None) -> None:
+        """A new user, or a role in one more tenant for a known one. A password replaces the present one.
+
+        Raises:
+            InvalidRequest: naming what can't be used.
+        """
+        name = _checked(name, tenant, role)
+        kept = None if password is None else await hashed(password)
+        found = await self.find(name)
+        if found is None and kept is None:
+            raise InvalidRequest("a new user needs a password", param="password")
+        values = {"user_id": found.id if found else str(uuid.uuid4()), "tenant": tenant, "role": role}
+        try:
+            async with writing(self._db, "users") as connection:
+                if found is None:
+                    row = _row(values["user_id"], name) | {"password": kept}
+                    await connection.execute(insert(users).values(row))
+                elif kept is not None:
+                    await connection.execute(
+                        update(users).where(users.c.id == found.id).values(password=kept)
+                    )
+                await _set_role(connection, values)
+        except IntegrityError as exc:
+            raise Conflict(f"the user {name} was made by somebody else just now") from exc
+
+    async def welcome(self, subject: str, name: str, *, tenant: str, role: PersonRole) -> str:
+        """The user whom the identity provider knows as `subject`, with the role it gives him; the user's id.
+
+        Raises:
+            Conflict: if another user has that name already.
+        """
+        name = _checked(name, tenant, role)
+        query = select(users.c.id).where(users.c.subject == subject)
+        try:
+            async with writing(self._db, "users") as connection:
+                id_ = await connection.scalar(query)
+                if id_ is None:
+                    id_ = str(uuid.uuid4())
+                    await connection.execute(insert(users).values(_row(id_, name) | {"subject": subject}))
+                await _set_role(connection, {"user_id": id_, "tenant": tenant, "role": role})
+        except IntegrityError as exc:
+            raise Conflict(f"another user is called {name}") from exc
+        return str(id_)
+
+    async def find(self, name: str) -> UserRecord | None:
+        """One user by name."""
+        found = await self._records(name=name.strip()[: LONGEST_NAME + 1])
+        return found[0] if found else None
+
+    async def list(self, *, tenant: str | None = None) -> list[UserRecord]:
+        """All users by name, or those with a role in a tenant."""
+        return [
+            one
+            for one in await self._records()
+            if tenant is None or tenant in [member.tenant for member in one.memberships]
+        ]
+
+    async def disable(self, name: str) -> None:
+        """Keep a user out from now on: his sessions end. A repeat changes nothing."""
+        await self._change(name, {"disabled_at": datetime.now(UTC)})
+
+    async def set_password(self, name: str, password: str) -> None:
+        """Give a user another password, and let him in again; his sessions end."""
+        await self._change(name, {"password": await hashed(password), "disabled_at": None})
+
+    async def prefer(self, user_id: str, *, language: str | None = None, theme: str | None = None) -> None:
+        """Keep how a user likes the console."""
+        given = {"language": language, "theme": theme}
+        values = {name: value for name, value in given.items() if value is not None}
+        async with writing(self._db, "users") as connection:
+            await connection.execute(update(users).where(users.c.id == user_id).values(values))
+
+    async def _change(self, name: str, values: Mapping[str, Any]) -> None:
+        found = await self.find(name)
+        if found is None:
+            raise NotFound(f"there is no user {name}")
+        async with writing(self._db, "users") as connection:
+            await connection.execute(update(users).where(users.c.id == found.id).values(values))
+            await connection.execute(delete(sessions).where(sessions.c.user_id == found.id))
+
+    async def _records(self, *, name: str | None = None) -> Sequence[UserRecord]:
+        query = select(users).order_by(users.c.name)
+        if name is not None:
+            query = query.where(users.c.name == name)
+        async with reading(self._db, "users") as connection:
+            rows = (await connection.execute(query)).mappings().all()
+            return [
+                UserRecord(
+                    id=row["id"],
+                    name=row["name"],
+                    password=row["password"],
+                    subject=row["subject"],
+                    created_at=row["created_at"],
+                    disabled_at=row["disabled_at"],
+                    memberships=await memberships_of(connection, row["id"]),
+                )
+                for row in rows
+            ]
+
+
+async def memberships_of(connection: AsyncConnection, user_id: str) -> tuple[Membership, ...]:
+    """A user's roles, by tenant."""
+    query = select(memberships.c.tenant, memberships.c.role).where(memberships.c.user_id == user_id)
+    rows = await connection.execute(query.order_by(memberships.c.tenant))
+    return tuple(Membership(tenant, role) for tenant, role in rows)
+
+
+async def _set_role(connection: AsyncConnection, values: Mapping[str, str]) -> None:
+    of = (memberships.c.user_id == values["user_id"], memberships.c.tenant == values["tenant"])
+    await connection.execute(delete(memberships).where(*of))
+    await connection.execute(insert(memberships).values(values))
+
+
+def _row(id_: str, name: str) -> dict[str, Any]:
+    return {"id": id_, "name": name, "language": "", "theme": "", "created_at": datetime.now(UTC)}
+
+
+def _checked(name: str, tenant: str, role: str) -> str:
+    name = name.strip()
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+        raise InvalidRequest(f"a user's name has 1 to {LONGEST_NAME} printable characters", param="name")
+    if not 0 < len(tenant) <= 64:
+        raise InvalidRequest("a tenant's name has 1 to 64 characters", param="tenant")
+    if role not in get_args(PersonRole):
+        raise InvalidRequest(f"role is one of {', '.join(get_args(PersonRole))}", param="role")
+    return name

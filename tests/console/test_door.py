@@ -1,0 +1,81 @@
+"""Nobody comes in without a session, and no other site acts in a person's name."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from tests.console.browsing import PASSWORDS
+from tests.gateway.running import Gateway
+
+FORM = {"name": "sato", "password": PASSWORDS["sato"]}
+
+
+def _cookie(desk: Gateway) -> str:
+    with desk.http(None) as http:
+        reply = http.post("/console/sign-in", data=FORM)
+    assert reply.status_code == 303, reply.text
+    return reply.headers["set-cookie"].partition(";")[0]
+
+
+def test_a_page_leads_to_signing_in_and_back(desk: Gateway) -> None:
+    with desk.http(None) as http:
+        reply = http.get("/console/tickets/T-1?x=1")
+    assert reply.status_code == 303
+    assert reply.headers["location"] == "/console/sign-in?next=/tickets/T-1%3Fx%3D1"
+
+
+def test_signing_in_leads_nowhere_but_into_the_console(desk: Gateway) -> None:
+    with desk.http(None) as http:
+        for target in ("https://evil.example/", "//evil.example", "/\\evil.example"):
+            reply = http.post("/console/sign-in", data=FORM | {"next": target})
+            assert reply.headers["location"] == "/console/"
+
+
+def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(desk: Gateway) -> None:
+    with desk.http(None) as http:
+        cookie = http.post("/console/sign-in", data=FORM).headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+    assert "path=/console" in cookie
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}],
+    ids=["another origin", "an opaque origin", "cross-site"],
+)
+def test_another_sites_form_is_refused(desk: Gateway, headers: dict[str, str]) -> None:
+    with desk.http(None) as http:
+        assert http.post("/console/sign-in", data=FORM, headers=headers).status_code == 403
+
+
+def test_every_page_forbids_addresses_that_are_not_ours(desk: Gateway) -> None:
+    with desk.http(None) as http:
+        reply = http.get("/console/", headers={"cookie": _cookie(desk)})
+    assert reply.status_code == 200
+    assert reply.headers["content-security-policy"].startswith("default-src 'self'")
+    assert "frame-ancestors 'none'" in reply.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("origin", "with_cookie", "let_in"),
+    [("https://evil.example", True, False), (None, False, False), ("ours", True, True)],
+    ids=["another site's page", "nobody's session", "our own page"],
+)
+async def test_a_websocket_needs_our_origin_and_a_session(
+    desk: Gateway, origin: str | None, with_cookie: bool, let_in: bool
+) -> None:
+    address = desk.url.replace("http", "ws") + "/console/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
+    headers = {"cookie": await asyncio.to_thread(_cookie, desk)} if with_cookie else {}
+    from_where = desk.url if origin == "ours" else origin
+    opening = connect(address, additional_headers=headers, origin=from_where, proxy=None)  # type: ignore[arg-type]
+    if not let_in:
+        with pytest.raises(InvalidStatus, match="403"):
+            await opening
+        return
+    async with opening as socket:
+        assert str(await socket.recv()).startswith("0{")  # Engine.IO's greeting

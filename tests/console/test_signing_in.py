@@ -1,0 +1,36 @@
+"""Who gets into the console."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.console.browsing import PASSWORDS, Chromium, needs_chromium
+from tests.gateway.running import Gateway
+
+pytestmark = needs_chromium
+
+
+def test_a_reviewer_signs_in_and_out_again(desk: Gateway, chromium: Chromium) -> None:
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in()
+        expect(page.locator("nav a.here")).to_have_text(re.compile("Queue"))
+        page.click(".who")
+        page.get_by_text("Sign out").click()
+        expect(page).to_have_url(re.compile("/console/sign-in"))
+        page.goto("/console/")
+        expect(page).to_have_url(re.compile("/console/sign-in"))
+        assert sato.foreign == []
+        assert sato.errors == []
+
+
+def test_a_wrong_password_is_told_and_lets_nobody_in(desk: Gateway, chromium: Chromium) -> None:
+    with chromium.person(desk.url, locale="ja-JP") as stranger:
+        page = stranger.page
+        page.goto("/console/")
+        page.fill("input[name=name]", "boss")
+        page.fill("input[name=password]", PASSWORDS["sato"])
+        page.click("form button")
+        expect(page.get_by_role("alert")).to_have_text("ユーザー名またはパスワードが正しくありません。")
+        assert page.context.cookies() == []

@@ -1,0 +1,117 @@
+"""Every word of the interface exists in three languages, and stands nowhere else."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import gateway.console
+from gateway.console.texts import LANGUAGES, preferred, texts_of
+
+CONSOLE = Path(gateway.console.__file__).parent
+MODULES = sorted(CONSOLE.rglob("*.py"))
+WORDY = {"label", "button", "menu_item", "tooltip", "input", "textarea", "select", "checkbox", "switch", "notify", "link",
+         "markdown", "html", "expansion", "tab", "chip", "badge", "item_label", "tell", "empty", "figure", "confirmed", "toggle", "radio"}  # fmt: skip
+WORDY_KEYWORDS = {
+    "label",
+    "text",
+    "placeholder",
+    "title",
+    "message",
+    "hint",
+    "caption",
+    "note",
+    "help_text",
+    "yes",
+    "body",
+}
+OURS = {"関所", "Sekisho", "?"}  # names, and a key
+KEY = re.compile(r"^[a-z_]+(\.[a-zA-Z_]+)+$")
+PLACES = re.compile(r"\{(\w*)[^}]*\}")
+
+
+def test_the_languages_have_the_same_keys() -> None:
+    assert LANGUAGES == ("en", "ja", "zh")
+    for language in ("ja", "zh"):
+        missing = texts_of("en").keys ^ texts_of(language).keys
+        assert not missing, (language, sorted(missing))
+
+
+@pytest.mark.parametrize("language", ["ja", "zh"])
+def test_a_text_has_the_same_places_to_fill_in_every_language(language: str) -> None:
+    english, other = texts_of("en"), texts_of(language)  # type: ignore[arg-type]
+    differ = {
+        key for key in english.keys if set(PLACES.findall(english(key))) != set(PLACES.findall(other(key)))
+    }
+    assert not differ
+
+
+def test_japanese_and_chinese_are_not_left_in_english() -> None:
+    same = {
+        key
+        for key in texts_of("en").keys
+        for language in ("ja", "zh")
+        if re.search("[a-zA-Z]{4}", texts_of("en")(key)) and texts_of("en")(key) == texts_of(language)(key)  # type: ignore[arg-type]
+    }
+    assert {key for key in same if not key.startswith("languages.")} == set()
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CONSOLE)))
+def test_no_page_holds_a_word_of_its_own(module: Path) -> None:
+    found = []
+    for call in (
+        node for node in ast.walk(ast.parse(module.read_text("utf-8"))) if isinstance(node, ast.Call)
+    ):
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        said = [*call.args[:3]] if name in WORDY else []
+        said += [one.value for one in call.keywords if one.arg in WORDY_KEYWORDS]
+        found += [f"line {one.lineno}: {text}" for one in said for text in _words(one)]
+    assert not found
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CONSOLE)))
+def test_every_text_a_page_asks_for_is_there(module: Path) -> None:
+    keys = texts_of("en").keys
+    for call in (
+        node for node in ast.walk(ast.parse(module.read_text("utf-8"))) if isinstance(node, ast.Call)
+    ):
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        for one in call.args[:2] if name in ("t", "on") else ():
+            if isinstance(one, ast.Constant) and isinstance(one.value, str) and KEY.match(one.value):
+                assert one.value in keys, f"line {one.lineno}"
+
+
+@pytest.mark.parametrize(
+    ("header", "language"),
+    [
+        ("ja,en;q=0.8", "ja"),
+        ("fr-FR,zh-CN;q=0.7,en;q=0.3", "zh"),
+        ("en;q=0.2, ja;q=0.9", "ja"),
+        ("fr", "en"),
+        ("", "en"),
+        ("ja;q=x", "ja"),
+    ],
+)
+def test_the_browsers_wish_is_granted(header: str, language: str) -> None:
+    assert preferred(header) == language
+
+
+def _words(node: ast.expr) -> list[str]:
+    """Literal words in an argument; keys of texts, icons and names of fields are none."""
+    texts = [
+        one.value
+        for one in (
+            [node]
+            if isinstance(node, ast.Constant)
+            else node.values
+            if isinstance(node, ast.JoinedStr)
+            else []
+        )
+        if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    ]
+    return [
+        text for text in texts if re.search(r"[^\W\d_]{2}", text) and text not in OURS and not KEY.match(text)
+    ]
