@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
-    HttpUrl,
     PrivateAttr,
     SecretStr,
     model_validator,
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from classifiers.gate.lists import compiled, listable
+from gateway.console_settings import ConsoleSettings, OidcSettings, ReviewSettings
+from gateway.setting_types import Listable, Name, Paths, Patterns, Replies, RuleName, Section, Text, Url
 
 __all__ = [
     "AllowSettings",
@@ -50,40 +45,6 @@ __all__ = [
     "UnderstandingSettings",
     "UpstreamSettings",
 ]
-
-
-def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str | Path) else value
-
-
-def _checked(check: Callable[[str], object]) -> AfterValidator:
-    """The text as it was written, once `check` has nothing against it."""
-
-    def checked(text: str) -> str:
-        check(text)
-        return text
-
-    return AfterValidator(checked)
-
-
-def _without_slash(url: HttpUrl) -> str:
-    return str(url).rstrip("/")
-
-
-Paths = Annotated[list[Path], BeforeValidator(_as_list)]  # one path or several, relative to the file
-Url = Annotated[str, BeforeValidator(lambda value: _without_slash(HttpUrl(value)))]
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
-Text = Annotated[str, AfterValidator(str.strip), Field(min_length=1)]
-Listable = Annotated[list[Annotated[Text, _checked(listable)]], BeforeValidator(_as_list)]  # one or several
-Patterns = Annotated[list[Annotated[Text, _checked(compiled)]], BeforeValidator(_as_list)]
-RuleName = Annotated[str, Field(pattern=r"^[a-z_]+(:[a-z0-9_]{1,40})?$")]
-Replies = dict[Annotated[str, Field(pattern="^(en|ja|zh)$")], Text]
-
-
-class Section(BaseModel):
-    """A part of the file: unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ExampleSettings(Section):
@@ -299,37 +260,6 @@ class AuthSettings(Section):
 
     required: bool = True  # False: everybody who can reach the port asks as tenant "default"
     keys: list[KeySettings] = []
-
-
-class OidcSettings(Section):
-    """Signing in by an identity provider (extra `oidc`)."""
-
-    issuer: Url
-    client_id: str
-    client_secret: SecretStr | None = None
-    label: str = ""  # of the button; by default the issuer's host
-    scopes: str = "openid profile email"
-    name_claim: str = "preferred_username"  # falls back on email, then on sub
-    roles_claim: str = "groups"  # a dot leads inwards: realm_access.roles
-    roles: dict[str, Literal["viewer", "reviewer", "admin"]] = {}  # group or role there: role here
-    default_role: Literal["viewer", "reviewer", "admin"] | None = None  # of those whom `roles` doesn't name
-    tenant: Name = "default"
-
-
-class ConsoleSettings(Section):
-    """The reviewers' web pages, under /console."""
-
-    enabled: bool = True
-    secret: SecretStr | None = Field(None, min_length=32)  # signs sessions; by default one kept in SQL
-    session_hours: float = Field(12.0, gt=0, le=720)
-    origins: list[Url] = []  # where people see the console, if a proxy in front changes the host
-    oidc: OidcSettings | None = None
-
-
-class ReviewSettings(Section):
-    """What is promised to those who wait for a person."""
-
-    promise_hours: float = Field(24.0, gt=0)  # a ticket that waits longer is overdue
 
 
 class ServerSettings(Section):

@@ -1,0 +1,47 @@
+"""What settings are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, HttpUrl
+
+from classifiers.gate.lists import compiled, listable
+
+__all__ = ["Listable", "Name", "Paths", "Patterns", "Replies", "RuleName", "Section", "Text", "Url"]
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str | Path) else value
+
+
+def _checked(check: Callable[[str], object]) -> AfterValidator:
+    """The text as it was written, once `check` has nothing against it."""
+
+    def checked(text: str) -> str:
+        check(text)
+        return text
+
+    return AfterValidator(checked)
+
+
+def _without_slash(url: HttpUrl) -> str:
+    return str(url).rstrip("/")
+
+
+Paths = Annotated[list[Path], BeforeValidator(_as_list)]  # one path or several, relative to the file
+Url = Annotated[str, BeforeValidator(lambda value: _without_slash(HttpUrl(value)))]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+Text = Annotated[str, AfterValidator(str.strip), Field(min_length=1)]
+Listable = Annotated[list[Annotated[Text, _checked(listable)]], BeforeValidator(_as_list)]  # one or several
+Patterns = Annotated[list[Annotated[Text, _checked(compiled)]], BeforeValidator(_as_list)]
+RuleName = Annotated[str, Field(pattern=r"^[a-z_]+(:[a-z0-9_]{1,40})?$")]
+Replies = dict[Annotated[str, Field(pattern="^(en|ja|zh)$")], Text]
+
+
+class Section(BaseModel):
+    """A part of the file: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
