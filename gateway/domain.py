@@ -68,6 +68,7 @@ class Question:
     language: str  # ISO 639-1: en, ja, zh
     conversation: Conversation
     self_contained: bool = True  # False: it depends on earlier turns and could not be rewritten
+    leans_on: tuple[str, ...] | None = None  # the asker's turns it depends on; None: the one before it
 
     @property
     def tenant(self) -> str:
@@ -80,12 +81,17 @@ class Question:
         return self.conversation.group
 
     @property
-    def in_view(self) -> str:
-        """The question with what it depends on: the asker's turn before it, if it needs one."""
-        if self.self_contained:
-            return self.text
+    def leaned_on(self) -> tuple[str, ...]:
+        """The asker's turns that it needs to be understood."""
+        if self.self_contained or self.leans_on is not None:
+            return self.leans_on or ()
         before = [turn.text for turn in self.conversation.turns[:-1] if turn.role == "user"]
-        return "\n".join([*before[-1:], self.text])
+        return tuple(before[-1:])
+
+    @property
+    def in_view(self) -> str:
+        """The question with what it depends on."""
+        return "\n".join([*self.leaned_on, self.text])
 
 
 @dataclass(frozen=True, slots=True)

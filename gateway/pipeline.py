@@ -29,6 +29,7 @@ from gateway.domain import (
     Withheld,
 )
 from gateway.errors import TicketNotStored, UpstreamUnavailable
+from gateway.gatekeeping.turns import ConversationGate
 from gateway.replies import Replies
 from gateway.stages import Cache, DidYouMean, Gate, Judge, Rag, Reviewers, Understanding, Watch
 
@@ -47,6 +48,7 @@ class Pipeline:
         understanding: Understanding,
         encoder: Encoder,
         gate: Gate,
+        forbids: Gate | None = None,
         cache: Cache,
         rag: Rag,
         judge: Judge,
@@ -59,7 +61,7 @@ class Pipeline:
     ) -> None:
         self._understanding = understanding
         self._encoder = encoder
-        self._gate = gate
+        self._gate = ConversationGate(gate, encoder, forbids=forbids)
         self._cache = cache
         self._rag = rag
         self._judge = judge
@@ -90,7 +92,7 @@ class Pipeline:
 
     async def _walk(self, question: Question, way: _Way) -> Outcome:
         encoded = await encode_one(self._encoder, question.in_view)
-        gate = await way.step("gate", self._gate_verdict(question, encoded))
+        gate = await way.step("gate", self._gate.judge(question, encoded))
         if gate.label in ("may", "must_not"):
             return self._refuse(question, way, gate)
 
@@ -115,7 +117,7 @@ class Pipeline:
         if gate.label == "unsure":
             return await self._escalate(question, way, reason="gate_unsure")
 
-        draft = await way.step("rag", self._rag.ask(question, encoded))
+        draft = await way.step("rag", self._draft(question, encoded))
         if isinstance(draft, NothingRelevant):
             return await self._escalate(question, way, reason="nothing_relevant")
         verdict = await way.step("faithfulness", self._check(question, draft))
@@ -136,15 +138,12 @@ class Pipeline:
             case _:
                 assert_never(verdict)
 
-    async def _gate_verdict(self, question: Question, encoded: Encoded) -> GateVerdict:
-        """A follow-up is judged with what it depends on, but may not hide behind it."""
-        if not question.self_contained:
-            alone = await self._gate.judge(
-                await encode_one(self._encoder, question.text), tenant=question.tenant, group=question.group
-            )
-            if alone.label == "must_not":
-                return alone
-        return await self._gate.judge(encoded, tenant=question.tenant, group=question.group)
+    async def _draft(self, question: Question, encoded: Encoded) -> Draft | NothingRelevant:
+        """What RAG says, which sees no earlier turn that the gate forbids."""
+        cleared = await self._gate.cleared(question)
+        if cleared.in_view != question.in_view:
+            encoded = await encode_one(self._encoder, cleared.in_view)
+        return await self._rag.ask(cleared, encoded)
 
     async def _check(self, question: Question, draft: Draft) -> FaithfulnessVerdict:
         """The verdict on a draft; a judge that fails or is too slow has not checked."""

@@ -18,6 +18,8 @@ from gateway.understanding.wording import Wording, wording
 
 __all__ = ["Understanding"]
 
+_LEANS_BACK = 4  # turns of the asker; a chain of follow-ups longer than that has lost its subject anyway
+
 
 class Understanding:
     """Rules per language; with a language model, questions that lean on earlier turns are said in full.
@@ -93,7 +95,13 @@ class Understanding:
         if not alone and earlier and self._rewriter:
             rewritten = await self._rewriter.rewrite(text, earlier, words)
             text, alone = (rewritten, True) if rewritten else (text, False)
-        return Question(text=text, language=words.language, conversation=conversation, self_contained=alone)
+        return Question(
+            text=text,
+            language=words.language,
+            conversation=conversation,
+            self_contained=alone,
+            leans_on=() if alone else _leaned_on(earlier, words),
+        )
 
     async def _stands_alone(self, text: str, earlier: Sequence[Turn], words: Wording) -> bool:
         said = [turn.text for turn in earlier if turn.role == "user"] or [turn.text for turn in earlier]
@@ -104,6 +112,15 @@ class Understanding:
             except EncoderError:
                 return False  # what could not be compared is not looked up
         return leans(text, words, earlier=said, nearness=near, caution=self._follow_ups) is None
+
+
+def _leaned_on(earlier: Sequence[Turn], words: Wording) -> tuple[str, ...]:
+    """The asker's last turn, and those before it for as long as they lean themselves."""
+    said = [turn.text for turn in earlier if turn.role == "user"][-_LEANS_BACK:]
+    first = len(said) - 1
+    while first > 0 and leans(said[first], words, earlier=said[:first], caution="lenient"):
+        first -= 1
+    return tuple(said[max(first, 0) :])
 
 
 def _compares_english(encoder: Encoder) -> bool:

@@ -237,7 +237,8 @@ async def test_a_follow_up_is_judged_alone_and_with_what_it_depends_on() -> None
         Turn("user", "And for children?"),
     )
     await ask(stages, "escalate", *earlier)
-    assert stages.gate_saw == ["And for children?", "What does a ticket cost?\nAnd for children?"]
+    assert stages.gate_saw[:2] == ["And for children?", "What does a ticket cost?\nAnd for children?"]
+    assert stages.gate_saw[2:] == ["What does a ticket cost?", "Ten."]  # may RAG see the turns before it?
 
 
 async def test_several_questions_are_answered_under_their_numbers_and_named_by_the_worst() -> None:

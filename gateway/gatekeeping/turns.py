@@ -1,0 +1,97 @@
+"""The gate over a conversation: a question is judged with the turns before it in view, and hides behind none.
+
+Scope: what the question leans on says whose it is. Forbidden: the worst of the question alone, with what it
+leans on, and with all that its asker said shortly before, since attacks are spread over turns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from classifiers.gate import GateVerdict
+from encoders import Encoded, Encoder, encode_one
+from gateway.domain import Conversation, Question, Turn
+from gateway.stages import Gate
+
+__all__ = ["ConversationGate"]
+
+WIDE = 6  # of the asker's last turns, the question included
+STANDS = 0.9  # on the axis of scope; "how much is it?" reaches 0.73 by itself, "and when do you close?" 0.98
+_BY_WORD = ("example", "entry", "allow")  # rules by which a person has decided
+
+
+class ConversationGate:
+    """Judges questions of conversations, and says which earlier turns may go on to the chatbot."""
+
+    def __init__(self, gate: Gate, encoder: Encoder, *, forbids: Gate | None = None) -> None:
+        self._gate = gate
+        self._encoder = encoder
+        self._forbids = forbids or gate
+
+    async def judge(self, question: Question, encoded: Encoded, /) -> GateVerdict:
+        """The verdict on a question that is `encoded` with what it leans on.
+
+        Raises:
+            ClassifierError: when the gate cannot judge.
+        """
+        if question.self_contained:
+            return await self._judged(self._gate, question, encoded)
+        alone = await self._judged(self._gate, question, await encode_one(self._encoder, question.text))
+        if alone.label == "must_not":
+            return alone
+        in_view = await self._judged(self._gate, question, encoded)
+        forbidding = in_view if in_view.label == "must_not" else await self._spread(question)
+        if forbidding is not None:
+            return alone if _stands(alone) else forbidding
+        return alone if in_view.label != "must" and _stands(alone) else in_view
+
+    async def cleared(self, question: Question, /) -> Question:
+        """The question without the turns that are forbidden, and without the replies to them.
+
+        Raises:
+            ClassifierError: when an earlier turn cannot be judged.
+        """
+        turns = question.conversation.turns
+        said = [turn.text for turn in turns[:-1] if turn.role != "system" and turn.text.strip()]
+        forbidden = await self._forbidden(question, tuple(dict.fromkeys(said)))
+        if not forbidden:
+            return question
+        kept = (*_without(turns[:-1], forbidden), turns[-1])
+        leans_on = tuple(text for text in question.leaned_on if text not in forbidden)
+        conversation: Conversation = replace(question.conversation, turns=kept)
+        return replace(question, conversation=conversation, leans_on=leans_on)
+
+    async def _spread(self, question: Question) -> GateVerdict | None:
+        """What forbids the asker's last turns taken together, if anything does."""
+        before = [turn.text for turn in question.conversation.turns[:-1] if turn.role == "user"]
+        said = before[-(WIDE - 1) :]
+        if len(said) <= len(question.leaned_on):
+            return None
+        together = await encode_one(self._encoder, "\n".join([*said, question.text]))
+        verdict = await self._judged(self._forbids, question, together)
+        return verdict if verdict.label == "must_not" else None
+
+    async def _forbidden(self, question: Question, texts: Sequence[str]) -> set[str]:
+        encoded = [await encode_one(self._encoder, text) for text in texts]
+        verdicts = await asyncio.gather(*(self._judged(self._forbids, question, one) for one in encoded))
+        return {text for text, verdict in zip(texts, verdicts, strict=True) if verdict.label == "must_not"}
+
+    async def _judged(self, gate: Gate, question: Question, encoded: Encoded) -> GateVerdict:
+        return await gate.judge(encoded, tenant=question.tenant, group=question.group)
+
+
+def _stands(alone: GateVerdict) -> bool:
+    return alone.label == "must" and (alone.rule in _BY_WORD or (alone.scope or 0.0) >= STANDS)
+
+
+def _without(turns: Sequence[Turn], forbidden: set[str]) -> list[Turn]:
+    """The turns that are not forbidden; what the assistant replied to one that is goes with it."""
+    kept: list[Turn] = []
+    dropped = False
+    for turn in turns:
+        dropped = turn.text in forbidden or (dropped and turn.role == "assistant")
+        if not dropped:
+            kept.append(turn)
+    return kept
