@@ -7,30 +7,31 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.figures.bins import faithfulness_bin, ms_bin
-from storage.schema import outcome_bins, outcome_hours
+from storage.schema import outcome_hours
 
-__all__ = ["count"]
+__all__ = ["FAITHFULNESS_BINS", "count", "faithfulness_bin"]
 
+FAITHFULNESS_BINS = 21  # twentieths; the last one is F = 1 alone
 _DRAFTING = ("rag", "faithfulness")  # the stages that an answer from the cache spares
+
+
+def faithfulness_bin(share: float | None) -> int:
+    """Which twentieth a share of supported statements falls into; -1 where no draft was judged."""
+    return -1 if share is None else int(share * 20 + 1e-9)
 
 
 async def count(connection: AsyncConnection, outcomes: Iterable[Mapping[str, Any]]) -> None:
     """Add outcomes, given as rows of their table, to the counts of their hours."""
     hours: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
-    bins: Counter[tuple[Any, ...]] = Counter()
     for row in outcomes:
-        hour = _hour(row["at"])
-        tier = row["tier"] or ""
-        key = (row["tenant"], hour, row["language"], row["outcome"], row["reason"], tier, row["unchecked"])
+        alike = (row["language"], row["outcome"], row["reason"], row["tier"] or "", row["unchecked"])
+        key = (row["tenant"], _hour(row["at"]), *alike, faithfulness_bin(row["faithfulness"]))
         hours[key].update(_counted(row))
-        bins.update((row["tenant"], hour, name, row["language"], place) for name, place in _measured(row))
-    await _add(connection, outcome_hours, ((*key, sums) for key, sums in hours.items()))
-    await _add(connection, outcome_bins, ((*key, {"n": n}) for key, n in bins.items()))
+    if hours:
+        await _add(connection, hours)
 
 
 def _hour(at: datetime) -> datetime:
@@ -38,15 +39,12 @@ def _hour(at: datetime) -> datetime:
 
 
 def _counted(row: Mapping[str, Any]) -> dict[str, Any]:
-    stages, share, tokens = row["stage_ms"], row["faithfulness"], row["tokens_in"]
+    stages, tokens = row["stage_ms"], row["tokens_in"]
     drafted = "rag" in stages
     return {
         "n": 1,
         "lookups": int("cache" in stages),
-        "checked": int(share is not None),
-        "supported": int(share == 1.0),
-        "faithfulness": share or 0.0,
-        "ms": row["ms"],
+        "faithfulness": row["faithfulness"] or 0.0,
         "drafted": int(drafted),
         "drafted_ms": sum(stages.get(stage, 0.0) for stage in _DRAFTING) if drafted else 0.0,
         "metered": int(tokens is not None),
@@ -55,28 +53,15 @@ def _counted(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _measured(row: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
-    yield f"ms:{row['outcome']}", ms_bin(row["ms"])
-    for stage, ms in row["stage_ms"].items():
-        yield f"stage:{stage}", ms_bin(ms)
-    if row["faithfulness"] is not None:
-        yield "faithfulness", faithfulness_bin(row["faithfulness"])
-
-
-async def _add(connection: AsyncConnection, table: Table, counted: Iterable[tuple[Any, ...]]) -> None:
+async def _add(connection: AsyncConnection, hours: Mapping[tuple[Any, ...], Counter[str]]) -> None:
     """In the order of the keys: two gateways that count at the same time can't lock each other up."""
-    keys = [column.name for column in table.primary_key]
-    rows = [
-        dict(zip(keys, row[:-1], strict=True)) | dict(row[-1])
-        for row in sorted(counted, key=lambda one: one[:-1])
-    ]
-    if not rows:
-        return
+    keys = [column.name for column in outcome_hours.primary_key]
+    rows = [dict(zip(keys, key, strict=True)) | dict(hours[key]) for key in sorted(hours)]
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    adding = dialect.insert(table)
+    adding = dialect.insert(outcome_hours)
     sums = {
         column.name: column + adding.excluded[column.name]
-        for column in table.columns
+        for column in outcome_hours.columns
         if not column.primary_key
     }
     await connection.execute(adding.on_conflict_do_update(index_elements=keys, set_=sums), rows)

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Table, func, select
+from sqlalchemy import ColumnElement, Integer, column, func, select, values
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.figures.definitions import FIGURES, Base, Figure
 from gateway.figures.periods import Period
 from gateway.figures.rates import Rate
-from storage.schema import outcome_bins, outcome_hours
+from storage.schema import Moment, outcome_hours
 
-__all__ = ["Count", "View", "counts_of", "hours_of", "measured_of", "rate_of"]
+__all__ = ["Count", "View", "counts_of", "rate_of", "whole_hours"]
 
-_SUMS = (
-    "n", "lookups", "checked", "supported", "faithfulness", "ms", "drafted", "drafted_ms", "metered",
-    "tokens_in", "tokens_out",
-)  # fmt: skip
-_ALIKE = ("language", "outcome", "reason", "tier", "unchecked")
+_ALIKE = ("language", "outcome", "reason", "tier", "unchecked", "faithfulness_bin")
+_SUMS = ("n", "lookups", "drafted", "metered", "tokens_in", "tokens_out")
+_SUMS_OF_SHARES = ("faithfulness", "drafted_ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +38,28 @@ class View:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """How many outcomes were alike, and sums over them."""
+    """How many outcomes of one step of a period were alike, and sums over them."""
 
-    hour: datetime | None = None
+    step: int
     language: str
     outcome: str
     reason: str
     tier: str
     unchecked: bool
+    faithfulness_bin: int
     n: int
     lookups: int
-    checked: int
-    supported: int = 0
-    faithfulness: float = 0.0
-    ms: float = 0.0
-    drafted: int = 0
-    drafted_ms: float = 0.0
-    metered: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
+    faithfulness: float
+    drafted: int
+    drafted_ms: float
+    metered: int
+    tokens_in: int
+    tokens_out: int
+
+    @property
+    def checked(self) -> int:
+        """How many had a draft whose statements were judged."""
+        return self.n if self.faithfulness_bin >= 0 else 0
 
     def of(self, base: Base) -> int:
         """How many of them a rate on this base divides by."""
@@ -68,33 +69,33 @@ class Count:
             case "lookups":
                 return self.lookups
             case "drafts":
-                return self.checked + (self.n if self.unchecked else 0)
+                return self.n if self.unchecked else self.checked
 
 
-async def counts_of(connection: AsyncConnection, view: View) -> list[Count]:
-    """Everything that was counted in a view."""
-    columns = [outcome_hours.c[name] for name in _ALIKE]
-    sums = [func.sum(outcome_hours.c[name]).label(name) for name in _SUMS]
-    query = _within(select(*columns, *sums), outcome_hours, view).group_by(*columns)
-    return [Count(**_plain(row)) for row in (await connection.execute(query)).mappings()]
-
-
-async def hours_of(connection: AsyncConnection, view: View) -> list[Count]:
-    """The same hour by hour, without the sums that no chart shows."""
-    columns = [outcome_hours.c[name] for name in ("hour", *_ALIKE[1:])]
-    sums = [func.sum(outcome_hours.c[name]).label(name) for name in ("n", "lookups", "checked")]
-    query = _within(select(*columns, *sums), outcome_hours, view).group_by(*columns)
-    return [Count(language="", **_plain(row)) for row in (await connection.execute(query)).mappings()]
-
-
-async def measured_of(connection: AsyncConnection, view: View) -> dict[str, dict[int, int]]:
-    """The distributions of a view: measure, bin, count."""
-    columns = (outcome_bins.c.measure, outcome_bins.c.bin)
-    query = _within(select(*columns, func.sum(outcome_bins.c.n)), outcome_bins, view).group_by(*columns)
-    found: dict[str, dict[int, int]] = {}
-    for measure, place, n in await connection.execute(query):
-        found.setdefault(measure, {})[place] = int(n)
-    return found
+async def counts_of(
+    connection: AsyncConnection, view: View, steps: Sequence[datetime] | None = None
+) -> list[Count]:
+    """Everything that was counted in a view, by the steps of its period (or without them)."""
+    begins = [at.astimezone(UTC) for at in (steps if steps is not None else [view.period.since])]
+    ends = [*begins[1:], view.period.until.astimezone(UTC)]
+    rows = [(place, _whole(begin), end) for place, (begin, end) in enumerate(zip(begins, ends, strict=True))]
+    of_step = (
+        values(column("step", Integer), column("begins", Moment), column("ends", Moment), name="steps")
+        .data(rows)
+        .cte("steps")
+    )
+    alike = [of_step.c.step, *(outcome_hours.c[name] for name in _ALIKE)]
+    sums = [func.sum(outcome_hours.c[name]).label(name) for name in (*_SUMS, *_SUMS_OF_SHARES)]
+    meant: list[ColumnElement[bool]] = [
+        outcome_hours.c.hour >= of_step.c.begins,
+        outcome_hours.c.hour < of_step.c.ends,
+    ]
+    if view.tenant is not None:
+        meant.append(outcome_hours.c.tenant == view.tenant)
+    if view.language is not None:
+        meant.append(outcome_hours.c.language == view.language)
+    query = select(*alike, *sums).where(*meant).group_by(*alike)
+    return [_count(row) for row in (await connection.execute(query)).mappings()]
 
 
 def rate_of(figure: Figure | str, counts: Iterable[Count]) -> Rate:
@@ -107,22 +108,16 @@ def rate_of(figure: Figure | str, counts: Iterable[Count]) -> Rate:
     return Rate(counted, base)
 
 
-def _within(query: Select[Any], table: Table, view: View) -> Select[Any]:
-    since = view.period.since.astimezone(UTC)
-    meant: list[ColumnElement[bool]] = [
-        table.c.hour >= since.replace(minute=0, second=0, microsecond=0),
-        table.c.hour < view.period.until.astimezone(UTC),
-    ]
-    if view.tenant is not None:
-        meant.append(table.c.tenant == view.tenant)
-    if view.language is not None:
-        meant.append(table.c.language == view.language)
-    return query.where(*meant)
+def whole_hours(at: Any, period: Period) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """The condition that a time is in a period, as the hours of its counts are."""
+    return at >= _whole(period.since.astimezone(UTC)), at < period.until.astimezone(UTC)
 
 
-def _plain(row: Any) -> dict[str, Any]:
-    """Sums of integers come as decimals from PostgreSQL."""
-    return {
-        name: int(value) if name in _SUMS and not isinstance(value, float) else value
-        for name, value in row.items()
-    }
+def _whole(at: datetime) -> datetime:
+    """The hour that a time is in: some zones are half an hour off the others."""
+    return at - timedelta(minutes=at.minute, seconds=at.second, microseconds=at.microsecond)
+
+
+def _count(row: Any) -> Count:
+    """Sums of whole numbers come as decimals from PostgreSQL."""
+    return Count(**dict(row) | {name: int(row[name]) for name in _SUMS})

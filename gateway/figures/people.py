@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from sqlalchemy import Column, ColumnElement, Select, Table, exists, func, selec
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.calibration import CONFIDENCE
-from gateway.figures.hours import View
+from gateway.figures.hours import View, whole_hours
 from gateway.figures.rates import Rate
 from gateway.review.windows import ShelfReport
 from storage.schema import audits, feedback, outcomes, tickets
@@ -149,5 +149,4 @@ def _owned(query: Select[Any], table: Table, view: View) -> Select[Any]:
 
 
 def _during(query: Select[Any], table: Table, at: Column[datetime], view: View) -> Select[Any]:
-    since, until = view.period.since.astimezone(UTC), view.period.until.astimezone(UTC)
-    return _owned(query, table, view).where(at >= since, at < until)
+    return _owned(query, table, view).where(*whole_hours(at, view.period))

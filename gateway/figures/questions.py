@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Select, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.errors import InvalidRequest
-from gateway.figures.bins import FAITHFULNESS_BINS
+from gateway.figures.counts import FAITHFULNESS_BINS
 from gateway.figures.definitions import FIGURES
-from gateway.figures.hours import View
+from gateway.figures.hours import View, whole_hours
 from storage.schema import audits, entry_phrasings, feedback, outcomes, tickets
 
 __all__ = ["OTHERS", "AskedQuestion", "Behind", "QuestionPage", "questions_behind"]
@@ -129,17 +128,12 @@ def _counted(figure: str, view: View) -> list[ColumnElement[bool]]:
         case "thumbs_down":
             down = exists().where(feedback.c.request_id == outcomes.c.request_id)
             down = down.where(feedback.c.tenant == outcomes.c.tenant, feedback.c.verdict == "down")
-            return [down.where(*_during(feedback.c.at, view))]
+            return [down.where(*whole_hours(feedback.c.at, view.period))]
         case "judged_wrong":
             wrong = exists().where(audits.c.request_id == outcomes.c.request_id)
             wrong = wrong.where(audits.c.entry_id == outcomes.c.entry_id, audits.c.verdict == "wrong")
-            return [wrong.where(*_during(audits.c.judged_at, view))]
+            return [wrong.where(*whole_hours(audits.c.judged_at, view.period))]
         case _ if figure in FIGURES:
-            return [FIGURES[figure].counted.among(outcomes.c), *_during(outcomes.c.at, view)]
+            return [FIGURES[figure].counted.among(outcomes.c), *whole_hours(outcomes.c.at, view.period)]
     known = ", ".join((*FIGURES, *OTHERS))
     raise InvalidRequest(f"there is no figure {figure[:60]!r}; there are {known}", param="figure")
-
-
-def _during(at: Column[Any], view: View) -> Sequence[ColumnElement[bool]]:
-    since, until = view.period.since.astimezone(UTC), view.period.until.astimezone(UTC)
-    return at >= since.replace(minute=0, second=0, microsecond=0), at < until  # by whole hours

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from gateway.figures.bins import FAITHFULNESS_BINS, percentile_ms
+from gateway.figures.counts import FAITHFULNESS_BINS
 from gateway.figures.definitions import FIGURES
-from gateway.figures.hours import Count, View, counts_of, hours_of, measured_of, rate_of
+from gateway.figures.hours import Count, View, counts_of, rate_of
 from gateway.figures.people import (
     TicketFigures,
     WrongAnswers,
@@ -20,12 +20,13 @@ from gateway.figures.people import (
 from gateway.figures.questions import Behind, QuestionPage, questions_behind
 from gateway.figures.rates import Rate
 from gateway.figures.savings import Savings, savings_of
+from gateway.figures.times import Times, times_of
 from gateway.review.audits import Audits
 from gateway.review.kept import reading
 from gateway.settings import PriceSettings
 from storage.sql import Database
 
-__all__ = ["Faithfulness", "Figures", "Latency", "Rates", "ReasonRate", "Report", "Step"]
+__all__ = ["Faithfulness", "Figures", "Rates", "ReasonRate", "Report", "Step"]
 
 Rates = Mapping[str, Rate]
 
@@ -57,15 +58,6 @@ class Faithfulness:
     bins: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Latency:
-    """Milliseconds, within 5 %."""
-
-    n: int
-    p50: float | None
-    p95: float | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """Everything that the dashboard shows of a view. `before` is the same of the period before."""
@@ -77,8 +69,7 @@ class Report:
     languages: Mapping[str, Rates]
     steps: tuple[Step, ...]
     faithfulness: Faithfulness
-    latency: Mapping[str, Latency]  # by outcome
-    stages: Mapping[str, Latency]
+    times: Times
     savings: Savings
     tickets: TicketFigures
     thumbs_down: Rate
@@ -97,8 +88,12 @@ class Figures:
     async def report(self, view: View) -> Report:
         """Every figure of a view. Raises `StoreUnavailable`."""
         async with reading(self._db, "figures") as connection:
-            counts, before = await counts_of(connection, view), await counts_of(connection, view.before)
-            hours, measured = await hours_of(connection, view), await measured_of(connection, view)
+            begins = view.period.steps()
+            counts, before = (
+                await counts_of(connection, view, begins),
+                await counts_of(connection, view.before),
+            )
+            times = await times_of(connection, view)
             tickets = await tickets_of(connection, view)
             thumbs, judged = await thumbs_of(connection, view), await judged_of(connection, view)
         shelves = await self._audits.reports(tenant=view.tenant, topics=False)
@@ -108,10 +103,9 @@ class Figures:
             before=_rates(before),
             reasons=_reasons(counts),
             languages={name: _rates(some) for name, some in _by_language(counts).items()},
-            steps=_steps(view, hours),
-            faithfulness=_faithfulness(counts, measured.get("faithfulness", {})),
-            latency=_latencies(measured, "ms:"),
-            stages=_latencies(measured, "stage:"),
+            steps=_steps(begins, counts),
+            faithfulness=_faithfulness(counts),
+            times=times,
             savings=savings_of(counts, self._price),
             tickets=tickets,
             thumbs_down=thumbs,
@@ -153,30 +147,17 @@ def _reasons(counts: Sequence[Count]) -> tuple[ReasonRate, ...]:
     return tuple(ReasonRate(outcome, reason, Rate(n, total)) for (outcome, reason), n in ranked)
 
 
-def _steps(view: View, hours: Iterable[Count]) -> tuple[Step, ...]:
-    found: dict[datetime, list[Count]] = {begins: [] for begins in view.period.steps()}
-    for one in hours:
-        if one.hour is not None:
-            found.setdefault(view.period.step_of(one.hour), []).append(one)
-    return tuple(Step(begins, _rates(some)) for begins, some in sorted(found.items()))
+def _steps(begins: Sequence[datetime], counts: Iterable[Count]) -> tuple[Step, ...]:
+    found: list[list[Count]] = [[] for _ in begins]
+    for one in counts:
+        found[one.step].append(one)
+    return tuple(Step(at, _rates(some)) for at, some in zip(begins, found, strict=True))
 
 
-def _faithfulness(counts: Sequence[Count], bins: Mapping[int, int]) -> Faithfulness:
-    checked = sum(one.checked for one in counts)
-    total = sum(one.faithfulness for one in counts)
-    return Faithfulness(
-        checked=checked,
-        supported=Rate(sum(one.supported for one in counts), checked),
-        mean=total / checked if checked else None,
-        bins=tuple(bins.get(place, 0) for place in range(FAITHFULNESS_BINS)),
-    )
-
-
-def _latencies(measured: Mapping[str, Mapping[int, int]], kind: str) -> dict[str, Latency]:
-    return {
-        name.removeprefix(kind): Latency(
-            sum(bins.values()), percentile_ms(bins, 0.5), percentile_ms(bins, 0.95)
-        )
-        for name, bins in sorted(measured.items())
-        if name.startswith(kind)
-    }
+def _faithfulness(counts: Sequence[Count]) -> Faithfulness:
+    bins = [0] * FAITHFULNESS_BINS
+    for one in counts:
+        if one.checked:
+            bins[one.faithfulness_bin] += one.n
+    checked, total = sum(bins), sum(one.faithfulness for one in counts)
+    return Faithfulness(checked, Rate(bins[-1], checked), total / checked if checked else None, tuple(bins))

@@ -4,7 +4,7 @@ from storage.schema.access import api_keys, settings
 from storage.schema.base import FreeText, Moment, metadata
 from storage.schema.documents import documents, passages
 from storage.schema.entries import entries, entry_history, entry_phrasings, entry_sources, suggestions
-from storage.schema.figures import outcome_bins, outcome_hours
+from storage.schema.figures import outcome_hours
 from storage.schema.gate import gate_examples
 from storage.schema.outcomes import audit_windows, audits, feedback, outcomes
 from storage.schema.people import memberships, sessions, sign_in_failures, users
@@ -25,7 +25,6 @@ __all__ = [
     "gate_examples",
     "memberships",
     "metadata",
-    "outcome_bins",
     "outcome_hours",
     "outcomes",
     "passages",

@@ -6,7 +6,7 @@ from sqlalchemy import Boolean, Column, Float, SmallInteger, String, Table
 
 from storage.schema.base import Moment, RowNumber, metadata
 
-__all__ = ["outcome_bins", "outcome_hours"]
+__all__ = ["outcome_hours"]
 
 # In the order in which they are asked for: one tenant's rows of a period lie together.
 outcome_hours = Table(
@@ -19,28 +19,15 @@ outcome_hours = Table(
     Column("reason", String(60), primary_key=True),
     Column("tier", String(10), primary_key=True),  # empty where the cache did not answer
     Column("unchecked", Boolean, primary_key=True),
+    # Of the draft: which twentieth F falls into, 20 is F = 1 alone; -1 where no draft was judged.
+    Column("faithfulness_bin", SmallInteger, primary_key=True),
     Column("n", RowNumber, nullable=False),
     Column("lookups", RowNumber, nullable=False),  # of them went to the cache
-    Column("checked", RowNumber, nullable=False),  # had a draft whose statements were judged
-    Column("supported", RowNumber, nullable=False),  # and every one of them was supported
-    Column("faithfulness", Float, nullable=False),  # sum of F over `checked`
-    Column("ms", Float, nullable=False),  # sums of times
+    Column("faithfulness", Float, nullable=False),  # sum of F
     Column("drafted", RowNumber, nullable=False),  # went to RAG
     Column("drafted_ms", Float, nullable=False),  # time in RAG and in the check of its draft
     Column("metered", RowNumber, nullable=False),  # of them with a token count from the chatbot
     Column("tokens_in", RowNumber, nullable=False),
     Column("tokens_out", RowNumber, nullable=False),
-    sqlite_with_rowid=False,
-)
-
-outcome_bins = Table(
-    "outcome_bins",
-    metadata,
-    Column("tenant", String(64), primary_key=True),
-    Column("hour", Moment, primary_key=True),
-    Column("measure", String(40), primary_key=True),  # faithfulness | ms:OUTCOME | stage:STAGE
-    Column("language", String(8), primary_key=True),
-    Column("bin", SmallInteger, primary_key=True),  # which values it holds: gateway.figures.bins
-    Column("n", RowNumber, nullable=False),
     sqlite_with_rowid=False,
 )

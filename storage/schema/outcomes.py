@@ -42,6 +42,7 @@ outcomes = Table(
     Column("ms", Float, nullable=False),
     Column("tokens_in", Integer),  # what the chatbot says that its draft took
     Column("tokens_out", Integer),
+    Index(None, "tenant", "at"),
     Index(None, "tenant", "outcome", "at"),  # the questions behind a figure
 )
 
