@@ -20,6 +20,7 @@ from gateway.routes import (
     answers,
     audits,
     checks,
+    deliveries,
     documents,
     entries,
     feedback,
@@ -50,7 +51,7 @@ def create_app(services: Services) -> FastAPI:
     app.state.services = services
     for module in (
         openai, answers, checks, review, audits, entries, suggestions, documents, gate_examples,
-        feedback, figures, health, welcome,
+        deliveries, feedback, figures, health, welcome,
     ):  # fmt: skip
         app.include_router(module.router)
     if console is not None:

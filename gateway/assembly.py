@@ -18,6 +18,7 @@ from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
+from gateway.desk import Desk, open_desk
 from gateway.figures.report import Figures
 from gateway.gatekeeping.opening import Gatekeeping, open_gate
 from gateway.near_questions import NearQuestions
@@ -61,7 +62,7 @@ class Services:
     gate: Gate
     gatekeeping: Gatekeeping
     judge: Judge
-    tickets: Tickets
+    desk: Desk
     audits: Audits
     figures: Figures
     approvals: Approvals
@@ -71,6 +72,11 @@ class Services:
     telemetry: Telemetry
     pipeline: Pipeline
     probe: Encoded  # a question for readiness checks
+
+    @property
+    def tickets(self) -> Tickets:
+        """The desk's tickets."""
+        return self.desk.tickets
 
 
 @asynccontextmanager
@@ -100,11 +106,11 @@ async def assemble(
         gate = gatekeeping.gate
         rag = _rag(settings, stores)
         stack.push_async_callback(rag.close)
-        audits = _audits(settings.cache, stores)
-        judge, tickets = open_judge(settings), Tickets(stores.database)
+        audits, judge = _audits(settings.cache, stores), open_judge(settings)
+        desk = await stack.enter_async_context(open_desk(settings, stores.database, metrics))
         reviews = _ask_for_reviews(stores, settings.cache.overdue)
-        beside = (outcomes.run(), acceptances.run(), _catch_up(stores), reviews, *gatekeeping.beside)
-        for work in (*beside, *([lookups.run()] if lookups else [])):
+        statistics = (outcomes.run(), acceptances.run(), *([lookups.run()] if lookups else []))
+        for work in (*statistics, _catch_up(stores), reviews, *gatekeeping.beside, *desk.beside):
             await stack.enter_async_context(_beside(work))
         yield Services(
             settings=settings,
@@ -113,7 +119,7 @@ async def assemble(
             gate=gate,
             gatekeeping=gatekeeping,
             judge=judge,
-            tickets=tickets,
+            desk=desk,
             audits=audits,
             figures=Figures(stores.database, audits, price=settings.upstream.price),
             approvals=approvals,
@@ -121,13 +127,13 @@ async def assemble(
             keys=_keys(settings.auth, stores.database),
             people=await open_people(settings.console, stores.database),
             telemetry=telemetry,
-            pipeline=_pipeline(settings, stores, gate, around_rag(rag), judge, tickets, telemetry),
+            pipeline=_pipeline(settings, stores, gate, around_rag(rag), judge, desk, telemetry),
             probe=await encode_one(stores.encoder, "Is anybody there?"),
         )
 
 
 def _pipeline(
-    settings: Settings, stores: Stores, gate: Gate, rag: Rag, judge: Judge, tickets: Tickets, watch: Watch
+    settings: Settings, stores: Stores, gate: Gate, rag: Rag, judge: Judge, desk: Desk, watch: Watch
 ) -> Pipeline:
     return Pipeline(
         understanding=_understanding(settings.understanding, stores.encoder),
@@ -136,7 +142,7 @@ def _pipeline(
         cache=stores.shelf if settings.cache.enabled else NoCache(),
         rag=rag,
         judge=judge,
-        reviewers=tickets,
+        reviewers=desk.tickets,
         replies=Replies(settings.policy),
         watch=watch,
         did_you_mean=_near_questions(settings.cache, stores),

@@ -14,6 +14,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from gateway.console_settings import ConsoleSettings, OidcSettings, ReviewSettings
+from gateway.delivery_settings import DeliverySettings
 from gateway.setting_types import Listable, Name, Paths, Patterns, Replies, RuleName, Section, Text, Url
 
 __all__ = [
@@ -301,6 +302,7 @@ class Settings(BaseSettings):
     console: ConsoleSettings = ConsoleSettings()
     review: ReviewSettings = ReviewSettings()
     server: ServerSettings = ServerSettings()
+    delivery: DeliverySettings = DeliverySettings()
     logging: LoggingSettings = LoggingSettings()
 
     _base: Path = PrivateAttr(default_factory=Path.cwd)

@@ -60,6 +60,10 @@ class Metrics:
         self.error_bound = gauge(
             "cache_error_bound", "At most so many wrong answers per request.", "tenant", "language"
         )
+        self.attempts = counter(
+            "delivery_attempts_total", "Attempts to tell somebody outside.", "target", "result"
+        )
+        self.deliveries = gauge("deliveries", "Deliveries that are waiting or dead.", "state")
         self.alarm = gauge(
             "cache_alarm", "1: error (the target was passed), drift.", "kind", "tenant", "language"
         )
@@ -69,6 +73,10 @@ class Metrics:
         self.gate_behind = gauge("gate_behind", "1: what was accepted is not in force.", "tenant")
         self.canaries_asked = gauge("gate_canaries_asked", "Must-canaries of the last round.", "tenant")
         self.canaries_lost = gauge("gate_canaries_lost", "Must-canaries that did not pass.", "tenant")
+
+    def delivered(self, target: str, result: str) -> None:
+        """Count an attempt to tell somebody outside: sent, failed, dead."""
+        self.attempts.labels(target, result).inc()
 
 
 class Telemetry:

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from sqlalchemy import RowMapping, func, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
@@ -22,6 +22,7 @@ from storage.schema import tickets as table
 from storage.sql import Database, DatabaseUnavailable
 
 __all__ = [
+    "Announcing",
     "Ticket",
     "TicketEvent",
     "TicketPage",
@@ -84,12 +85,25 @@ class TicketPage:
     next: str | None
 
 
+class Announcing(Protocol):
+    """Keeps what happened to a ticket for those outside who want to know, in the same transaction."""
+
+    async def put(self, connection: AsyncConnection, ticket: Ticket, event: str, /) -> None: ...
+
+
 class Tickets:
     """All tickets. A ticket of another tenant is not there."""
 
-    def __init__(self, db: Database, *, draw_id: Callable[[], str] | None = None) -> None:
+    def __init__(
+        self,
+        db: Database,
+        *,
+        draw_id: Callable[[], str] | None = None,
+        announcing: Announcing | None = None,
+    ) -> None:
         self._db = db
         self._draw_id = draw_id or new_ticket_id
+        self._announcing = announcing
 
     async def open(
         self,
@@ -195,9 +209,10 @@ class Tickets:
         values = {"state": "dismissed", "claimed_by": by}
         async with writing(self._db, "tickets") as connection:
             ticket = await _held_by(connection, ticket_id, tenant=tenant, by=by)
-            return await _change(
-                connection, ticket, "dismissed", by=by, values=values, detail={"comment": storable(comment)}
-            )
+            detail = {"comment": storable(comment)}
+            dismissed = await _change(connection, ticket, "dismissed", by=by, values=values, detail=detail)
+            await self._announce(connection, dismissed, "dismissed")
+            return dismissed
 
     async def answer(
         self, ticket_id: str, *, tenant: str, by: str, answer: str, entry_id: str | None = None
@@ -207,19 +222,39 @@ class Tickets:
         Raises:
             Conflict: if another holds it, or it was answered otherwise.
         """
+        async with writing(self._db, "tickets") as connection:
+            return await self.answer_within(
+                connection, ticket_id, tenant=tenant, by=by, answer=answer, entry_id=entry_id
+            )
+
+    async def answer_within(
+        self,
+        connection: AsyncConnection,
+        ticket_id: str,
+        *,
+        tenant: str,
+        by: str,
+        answer: str,
+        entry_id: str | None = None,
+    ) -> Ticket:
+        """Answer a ticket in a transaction that changes other things, too."""
         text = storable(answer).strip()
         if not text:
             raise InvalidRequest("the answer is empty", param="answer")
         given = {"answer": text, "entry_id": entry_id, "claimed_by": by}
-        async with writing(self._db, "tickets") as connection:
-            ticket = await _fetch(connection, ticket_id, tenant=tenant, to_change=True)
-            if ticket.state == "answered" and given == {name: getattr(ticket, name) for name in given}:
-                return ticket
-            _refuse_unless_held(ticket, by=by)
-            values = {**given, "state": "answered", "answered_at": datetime.now(UTC)}
-            return await _change(
-                connection, ticket, "answered", by=by, values=values, detail={"entry_id": entry_id}
-            )
+        ticket = await _fetch(connection, ticket_id, tenant=tenant, to_change=True)
+        if ticket.state == "answered" and given == {name: getattr(ticket, name) for name in given}:
+            return ticket
+        _refuse_unless_held(ticket, by=by)
+        values = {**given, "state": "answered", "answered_at": datetime.now(UTC)}
+        detail = {"entry_id": entry_id}
+        answered = await _change(connection, ticket, "answered", by=by, values=values, detail=detail)
+        await self._announce(connection, answered, "answered")
+        return answered
+
+    async def _announce(self, connection: AsyncConnection, ticket: Ticket, event: str) -> None:
+        if self._announcing is not None:
+            await self._announcing.put(connection, ticket, event)
 
 
 async def _fetch(

@@ -55,8 +55,11 @@ async def readyz(services: ServicesDep) -> JSONResponse:
 async def metrics(services: ServicesDep) -> Response:
     """Prometheus text format."""
     shown = services.telemetry.metrics
+    outbox = services.desk.outbox
     for gauge, count in (
-        (shown.open_tickets, services.tickets.count_open), (shown.open_audits, services.audits.count_open)
+        (shown.open_tickets, services.tickets.count_open), (shown.open_audits, services.audits.count_open),
+        (shown.deliveries.labels("waiting"), lambda: outbox.count("waiting")),
+        (shown.deliveries.labels("dead"), lambda: outbox.count("dead")),
     ):  # fmt: skip
         try:
             gauge.set(await count())

@@ -2,6 +2,7 @@
 
 from storage.schema.access import api_keys, settings
 from storage.schema.base import FreeText, Moment, metadata
+from storage.schema.deliveries import deliveries
 from storage.schema.documents import documents, passages
 from storage.schema.entries import entries, entry_history, entry_phrasings, entry_sources, suggestions
 from storage.schema.figures import outcome_hours
@@ -16,6 +17,7 @@ __all__ = [
     "api_keys",
     "audit_windows",
     "audits",
+    "deliveries",
     "documents",
     "entries",
     "entry_history",

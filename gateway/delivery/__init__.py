@@ -1,0 +1,1 @@
+"""How what people decide leaves the house: webhooks, notices, and the asker's next turn."""

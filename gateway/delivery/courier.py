@@ -1,0 +1,97 @@
+"""Takes what waits in the outbox to its receivers, for as long as the gateway runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Literal, Protocol
+
+import structlog
+
+from gateway.delivery.outbox import Delivery, Outbox
+from storage.sql import DatabaseUnavailable
+
+__all__ = ["Courier", "NotDelivered", "Sender", "Told", "Watch"]
+
+INTERVAL_S = 1.0
+AT_ONCE = 20
+
+Told = Literal["sent", "failed", "dead"]
+
+
+class NotDelivered(Exception):  # noqa: N818 - errors are named as facts
+    """An attempt failed; the message is for the operator and holds no secret."""
+
+    def __init__(self, reason: str, *, final: bool = False, retry_after_s: float | None = None) -> None:
+        super().__init__(reason)
+        self.final = final  # no further attempt can succeed
+        self.retry_after_s = retry_after_s
+
+
+class Sender(Protocol):
+    """Takes one delivery to one receiver. Raises `NotDelivered` if it did not arrive for certain."""
+
+    async def send(self, delivery: Delivery, /) -> None: ...
+
+
+class Watch(Protocol):
+    """Is told what became of every attempt."""
+
+    def __call__(self, target: str, result: Told, /) -> None: ...
+
+
+class Courier:
+    """Delivers what is due to the receivers that this configuration knows; what others get stays."""
+
+    def __init__(
+        self, outbox: Outbox, senders: Mapping[str, Sender], *, watch: Watch = lambda target, result: None
+    ) -> None:
+        self._outbox = outbox
+        self._senders = dict(senders)
+        self._watch = watch
+        self._log = structlog.get_logger("sekisho.delivery")
+
+    async def run(self) -> None:
+        """Deliver until cancelled."""
+        while True:
+            try:
+                while await self.deliver_due():
+                    pass
+            except DatabaseUnavailable as exc:
+                self._log.warning("deliveries wait", error=str(exc))
+            await asyncio.sleep(INTERVAL_S)
+
+    async def deliver_due(self) -> int:
+        """Make one attempt for each of some deliveries that are due; says how many."""
+        if not self._senders:
+            return 0
+        claimed = await self._outbox.claim(list(self._senders), limit=AT_ONCE)
+        made = await asyncio.gather(*(self._attempt(one) for one in claimed), return_exceptions=True)
+        for one, broke in zip(claimed, made, strict=True):
+            match broke:
+                case None:
+                    await self._outbox.sent(one)
+                    self._watch(one.target, "sent")
+                case NotDelivered():
+                    await self._failed(one, broke)
+                case Exception():  # a mistake of ours must stop neither the others nor the next attempt
+                    self._log.error("delivery broke", target=one.target, exc_info=broke)
+                    await self._failed(one, NotDelivered(f"broke: {type(broke).__name__}"))
+                case _:
+                    raise broke
+        return len(claimed)
+
+    async def _attempt(self, delivery: Delivery) -> None:
+        await self._senders[delivery.target].send(delivery)
+
+    async def _failed(self, delivery: Delivery, why: NotDelivered) -> None:
+        dead = await self._outbox.failed(delivery, str(why), final=why.final, retry_after_s=why.retry_after_s)
+        self._watch(delivery.target, "dead" if dead else "failed")
+        tell = self._log.error if dead else self._log.warning
+        tell(
+            "dead letter" if dead else "not delivered",
+            delivery=delivery.id,
+            target=delivery.target,
+            attempts=delivery.attempts,
+            error=str(why),
+        )

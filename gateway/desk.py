@@ -1,0 +1,69 @@
+"""The people's side of a gateway, put together: tickets, and what leaves the house when they are answered."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+
+from gateway.delivery.courier import Courier, Sender
+from gateway.delivery.outbox import Outbox, Receiver
+from gateway.delivery.webhooks import WebhookSender
+from gateway.delivery_settings import WebhookSettings
+from gateway.review.tickets import Tickets
+from gateway.settings import Settings
+from gateway.telemetry import Metrics
+from storage.sql import Database
+
+__all__ = ["Desk", "open_desk"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """Where people work, and who carries out what they decide."""
+
+    tickets: Tickets
+    outbox: Outbox
+    courier: Courier
+
+    @property
+    def beside(self) -> tuple[Coroutine[Any, Any, None], ...]:
+        """What runs as long as the gateway does."""
+        return (self.courier.run(),)
+
+
+@asynccontextmanager
+async def open_desk(settings: Settings, db: Database, metrics: Metrics) -> AsyncIterator[Desk]:
+    """The desk of a configuration, with the connections that it needs."""
+    outbox = _outbox(settings, db)
+    async with httpx2.AsyncClient(timeout=settings.delivery.timeout_s, follow_redirects=False) as http:
+        yield Desk(
+            tickets=Tickets(db, announcing=outbox),
+            outbox=outbox,
+            courier=Courier(outbox, _senders(settings, db, http), watch=metrics.delivered),
+        )
+
+
+def _outbox(settings: Settings, db: Database) -> Outbox:
+    return Outbox(
+        db,
+        [
+            Receiver(webhook.name, webhook.tenant, frozenset(webhook.events))
+            for webhook in settings.delivery.webhooks
+        ],
+    )
+
+
+def _senders(settings: Settings, db: Database, http: httpx2.AsyncClient) -> dict[str, Sender]:
+    return {
+        webhook.name: WebhookSender(http, db, url=webhook.url, secrets=_secrets(webhook))
+        for webhook in settings.delivery.webhooks
+    }
+
+
+def _secrets(webhook: WebhookSettings) -> list[str]:
+    known = [webhook.secret, webhook.previous_secret]
+    return [secret.get_secret_value() for secret in known if secret]

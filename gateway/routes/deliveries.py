@@ -1,0 +1,41 @@
+"""What was sent out, what waits, and what could not be delivered."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from gateway.access import AdminDep, ReviewerDep
+from gateway.delivery.outbox import Delivery, DeliveryState
+from gateway.review.steps import rendered
+from gateway.routes.services import ServicesDep
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1/deliveries", tags=["deliveries"])
+
+
+@router.get("")
+async def deliveries(
+    caller: ReviewerDep,
+    services: ServicesDep,
+    state: DeliveryState | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    after: Annotated[str | None, Query(max_length=40)] = None,
+) -> dict[str, Any]:
+    """A page of deliveries, the oldest first; `state=dead` are the dead letters."""
+    page = await services.desk.outbox.list(tenant=caller.tenant, state=state, limit=limit, after=after)
+    return {"deliveries": [_shown(one) for one in page.deliveries], "next": page.next}
+
+
+@router.post("/{delivery_id}/resend")
+async def resend(delivery_id: str, caller: AdminDep, services: ServicesDep) -> dict[str, Any]:
+    """Begin again with a dead letter, under the same id."""
+    return _shown(await services.desk.outbox.resend(delivery_id, tenant=caller.tenant))
+
+
+def _shown(delivery: Delivery) -> dict[str, Any]:
+    shown = rendered(delivery)
+    assert isinstance(shown, dict)  # noqa: S101 - for the type checker: a dataclass is an object
+    return shown

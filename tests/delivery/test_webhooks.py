@@ -1,0 +1,68 @@
+"""From the question to the asker's side, through a running gateway."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from standardwebhooks import Webhook
+
+from gateway.errors import ConfigurationError
+from tests.chatbot import Chatbot, Says
+from tests.delivery.conftest import CONFIG, SECRET
+from tests.gateway.running import Gateway, settings
+from tests.receiver import Receiver
+
+
+def test_the_answer_of_a_person_reaches_the_asker_s_side(
+    gateway: Gateway, chatbot: Chatbot, receiver: Receiver
+) -> None:
+    chatbot.when(
+        "annex", Says("The annex opens at 11:30 and costs 800 yen.", contexts=["The annex opens at nine."])
+    )
+    asked = gateway.answer("When does the annex open?", user="u-7")
+    assert asked["outcome"] == "withheld"
+    with gateway.http("reviewer") as reviewer:
+        reply = reviewer.post(f"/v1/tickets/{asked['ticket']}/answer", json={"answer": "At nine."})
+        assert reply.status_code == 200, reply.text
+        got = receiver.wait(lambda got: any(asked["ticket"] in one.body.decode() for one in got))[-1]
+        told = Webhook(SECRET).verify(got.body, dict(got.headers))
+        assert (told["data"]["asker"], told["data"]["answer"]) == ("u-7", "At nine.")
+        listed = reviewer.get("/v1/deliveries", params={"state": "sent"}).json()["deliveries"]
+        assert asked["ticket"] in [one["ticket_id"] for one in listed]
+        assert reviewer.post("/v1/deliveries/nothing/resend").status_code == 403
+    with gateway.http("admin") as admin:
+        assert admin.post(f"/v1/deliveries/{listed[0]['id']}/resend").status_code == 409
+        assert admin.post("/v1/deliveries/nothing/resend").status_code == 404
+    with gateway.http("client") as client:
+        assert client.get("/v1/deliveries").status_code == 403
+        counted = client.get("/metrics").text
+    assert 'sekisho_delivery_attempts_total{result="sent",target="helpdesk"}' in counted
+    assert 'sekisho_deliveries{state="dead"} 0.0' in counted
+
+
+@pytest.mark.parametrize(
+    ("secret", "says"),
+    [("hunter2", "expected whsec_"), ("whsec_c2hvcnQ=", "24 to 64"), ("whsec_!!!", "expected whsec_")],
+)
+def test_a_secret_that_can_t_sign_is_refused_at_start_up(tmp_path: Path, secret: str, says: str) -> None:
+    text = CONFIG.format(chatbot="http://127.0.0.1:1", receiver="http://127.0.0.1:1")
+    with pytest.raises(ConfigurationError, match=says) as refused:
+        settings(tmp_path, text, SIGNING_SECRET=secret)
+    assert secret not in str(refused.value)
+    assert "delivery.webhooks.0.secret" in str(refused.value)
+
+
+def test_a_secret_written_into_the_file_is_refused(tmp_path: Path) -> None:
+    text = CONFIG.format(chatbot="http://127.0.0.1:1", receiver="http://127.0.0.1:1")
+    with pytest.raises(ConfigurationError, match="from the environment only"):
+        settings(tmp_path, text.replace("${SIGNING_SECRET}", SECRET))
+
+
+def test_two_webhooks_of_one_name_are_refused(tmp_path: Path) -> None:
+    text = CONFIG.format(chatbot="http://127.0.0.1:1", receiver="http://127.0.0.1:1")
+    twice = (
+        text.rstrip() + '\n    - {name: helpdesk, url: "http://127.0.0.1:2", secret: "${SIGNING_SECRET}"}\n'
+    )
+    with pytest.raises(ConfigurationError, match="a name of its own"):
+        settings(tmp_path, twice, SIGNING_SECRET=SECRET)
