@@ -1,4 +1,4 @@
-"""`sekisho evaluate`: tables for people, `--json` for programs."""
+"""`sekisho evaluate` and `sekisho calibrate gate`: tables for people, `--json` for programs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from evaluation import tables
+from classifiers.gate.promise import Promise
+from evaluation import gate_tables, tables
 from evaluation.cases import Answer, Feedback, FollowUp, GateCase, Pair, ShelfEntry, Traffic, read_cases
 from evaluation.faithfulness import evaluate_faithfulness
 from evaluation.followups import evaluate_followups
 from evaluation.gate import evaluate_gate
+from evaluation.gate_calibration import GateCalibration, calibrate_gate
 from evaluation.shelf import evaluate_pairs, evaluate_traffic
 from gateway.assembly import assemble, open_judge
 from gateway.configuration import find_settings
@@ -27,7 +29,7 @@ from gateway.errors import InvalidRequest
 from gateway.settings import Settings
 from gateway.stores import open_encoder
 
-__all__ = ["app"]
+__all__ = ["app", "calibrate_gate_command"]
 
 app = typer.Typer(help="Measure a part of the gateway on a file of cases.", no_args_is_help=True)
 console = Console(highlight=False)
@@ -89,6 +91,29 @@ def gate_command(
     with _scratch(config) as settings, _bar(len(rows)) as progress:
         found = uvloop.run(measure(settings, progress))
     _tell(tables.gate_table(found), found.as_json(), json_file)
+
+
+def calibrate_gate_command(
+    cases: Annotated[
+        Path, typer.Option(help="Questions with their class; must-questions that are no examples count.")
+    ],
+    config: Config = None,
+    tenant: Annotated[str, typer.Option(help="As whose asker they are judged.")] = "default",
+) -> None:
+    """Cut the gate so that it keeps gate.max_false_refusal, by questions it was not fitted on."""
+    rows = read_cases(cases, GateCase)
+    settings = find_settings(config)
+
+    async def measure(progress: Callable[[], None]) -> GateCalibration:
+        async with assemble(settings) as services:
+            return await calibrate_gate(rows, services, tenant=tenant, progress=progress)
+
+    with _bar(len(rows)) as progress:
+        found = uvloop.run(measure(progress))
+    for table in gate_tables.calibration_tables(found, settings.gate.max_false_refusal):
+        console.print(table)
+    if not isinstance(found.found, Promise):
+        raise typer.Exit(1)
 
 
 @app.command("faithfulness")

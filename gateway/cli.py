@@ -11,6 +11,7 @@ from cache.errors import CacheError
 from classifiers import ClassifierError
 from encoders import EncoderError
 from evaluation.cli import app as evaluate
+from evaluation.cli import calibrate_gate_command
 from gateway.commands import asking, data, people, serving
 from gateway.errors import SekishoError
 from storage.sql import DatabaseUnavailable
@@ -32,6 +33,9 @@ asking.add_to(app)
 data.add_to(app)
 people.add_to(app)
 app.add_typer(evaluate, name="evaluate")
+calibrate = data.calibrate_app()
+calibrate.command("gate")(calibrate_gate_command)
+app.add_typer(calibrate, name="calibrate")
 
 
 def main() -> None:

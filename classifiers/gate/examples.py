@@ -19,7 +19,7 @@ from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_everyday
 from classifiers.text import has_words, normalise, only_words
 from encoders import Encoded, Encoder
 
-__all__ = ["ExampleGate"]
+__all__ = ["JUDGE", "ExampleGate"]
 
 JUDGE = "examples@1"
 LONGEST_QUESTION = 2_000  # characters; a longer text hides more than it asks, and encoders read the beginning

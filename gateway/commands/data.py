@@ -23,7 +23,7 @@ from gateway.settings import Settings
 from gateway.stores import Stores, open_database, open_stores
 from storage.vectors import IndexUnavailable
 
-__all__ = ["add_to"]
+__all__ = ["add_to", "calibrate_app"]
 
 console = Console(highlight=False)
 WORST = 5  # competing pairs that are shown
@@ -38,9 +38,14 @@ def add_to(app: typer.Typer) -> None:
     app.command("export")(export_command)
     app.command("reindex")(reindex_command)
     app.command("key")(key_command)
+
+
+def calibrate_app() -> typer.Typer:
+    """`sekisho calibrate`: the cache by itself, and what is added to it."""
     calibrate = typer.Typer(help="Find the cuts that keep the stated promises.", invoke_without_command=True)
     calibrate.callback()(calibrate_command)
-    app.add_typer(calibrate, name="calibrate")
+    calibrate.command("cache")(calibrate_cache_command)
+    return calibrate
 
 
 def import_command(
@@ -119,7 +124,13 @@ def reindex_command(config: ConfigOption = None) -> None:
     console.print("The index was made anew from SQL.")
 
 
-def calibrate_command(config: ConfigOption = None) -> None:
+def calibrate_command(context: typer.Context, config: ConfigOption = None) -> None:
+    """Find the cuts that keep the stated promises; without a command those of the cache."""
+    if context.invoked_subcommand is None:
+        calibrate_cache_command(config)
+
+
+def calibrate_cache_command(config: ConfigOption = None) -> None:
     """Find from which score each shelf of entries is served, so that cache.target_error is kept."""
     settings = find_settings(config)
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import structlog
 
 from classifiers.gate import Policy, ScopeSource
-from classifiers.gate.examples import ExampleGate
+from classifiers.gate.examples import JUDGE, ExampleGate
 from classifiers.gate.passages import PassageScope
+from classifiers.gate.promise import CutsInForce
 from gateway.gatekeeping.canaries import Canaries
 from gateway.gatekeeping.learning import LearningGate
 from gateway.gatekeeping.lists import read_rules
+from gateway.gatekeeping.promises import GatePromises, MadeFor, Standing
 from gateway.policy import read_canaries, read_policy
 from gateway.review.gate_examples import GateExamples
 from gateway.scope import EntryScope
@@ -24,18 +26,19 @@ from gateway.stores import Stores
 from gateway.switched_off import NoGate
 from gateway.telemetry import Metrics
 
-__all__ = ["Gatekeeping", "open_gate"]
+__all__ = ["VERIFIED_QUESTIONS", "Gatekeeping", "open_gate"]
 
 VERIFIED_QUESTIONS = 1_000  # that the gate compares with when it suspects something; more add little but time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gatekeeping:
-    """The gate, what it may learn from, and what must always pass it."""
+    """The gate, what it may learn from, what must always pass it, and what it promises."""
 
     gate: Gate
     examples: GateExamples
     canaries: Canaries
+    promises: GatePromises
     learning: LearningGate | None  # None where the gate is switched off
 
     @property
@@ -48,7 +51,7 @@ class Gatekeeping:
     def beside(self) -> tuple[Coroutine[Any, Any, None], ...]:
         """What runs for as long as the gateway does."""
         rounds = self.canaries.run(self.gate, lambda: self.tenants)
-        return (rounds, self.learning.run()) if self.learning else (rounds,)
+        return (rounds, self.learning.run(), self.promises.run()) if self.learning else (rounds,)
 
 
 async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> Gatekeeping:
@@ -60,9 +63,15 @@ async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> Gat
     policy = read_policy(settings)
     examples = GateExamples(stores.database, policy)
     canaries = Canaries(read_canaries(settings), stores.encoder, every_s=settings.gate.canaries_every_s)
-    kept = Gatekeeping(gate=NoGate(), examples=examples, canaries=canaries, learning=None)
+    kept = Gatekeeping(
+        gate=NoGate(),
+        examples=examples,
+        canaries=canaries,
+        promises=GatePromises(stores.database),
+        learning=None,
+    )
     if settings.gate.enabled:
-        fit = partial(_fitted, settings, stores)
+        fit = partial(_fitted, settings, stores, kept.promises)
         learning = LearningGate(
             await fit(policy, "default"),
             policy,
@@ -72,25 +81,31 @@ async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> Gat
             on_try=lambda state: metrics.gate_lessons.labels(state).inc(),
         )
         await learning.catch_up()
-        kept = Gatekeeping(gate=learning, examples=examples, canaries=canaries, learning=learning)
+        kept = replace(kept, gate=learning, learning=learning)
     await canaries.check(kept.gate, kept.tenants)
     return kept
 
 
-async def _fitted(settings: Settings, stores: Stores, policy: Policy, tenant: str) -> Gate:
+async def _fitted(
+    settings: Settings, stores: Stores, promises: GatePromises, policy: Policy, tenant: str
+) -> Gate:
     sources: list[ScopeSource] = [
         EntryScope(stores.shelf),
         PassageScope(stores.passage_index, source_key="path"),
     ]
+    cuts, share = CutsInForce(), settings.gate.max_false_refusal
     gate = await ExampleGate.fit(
         policy,
         stores.encoder,
         sources,
-        max_false_refusal=settings.gate.max_false_refusal,
+        max_false_refusal=share,
         tenant=tenant,
         verified=await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS),
         rules=read_rules(settings),
+        in_force=cuts,
     )
+    made_for = MadeFor.of(policy, stores.encoder.identity, JUDGE, max_false_refusal=share)
+    await promises.stand_for(cuts, Standing(tenant=tenant, made_for=made_for, fitted=gate.fitted_cuts))
     for note in gate.notes:
         structlog.get_logger("sekisho.gate").warning("gate", note=note, tenant=tenant)
     return gate
