@@ -29,6 +29,7 @@ from gateway.routes import (
     health,
     openai,
     review,
+    shadow,
     suggestions,
     welcome,
 )
@@ -50,7 +51,7 @@ def create_app(services: Services) -> FastAPI:
     )
     app.state.services = services
     for module in (
-        openai, answers, checks, review, audits, entries, suggestions, documents, gate_examples,
+        openai, answers, checks, review, audits, entries, suggestions, documents, gate_examples, shadow,
         deliveries, feedback, figures, health, welcome,
     ):  # fmt: skip
         app.include_router(module.router)

@@ -20,6 +20,7 @@ from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
 from gateway.desk import Desk, open_desk
 from gateway.figures.report import Figures
+from gateway.gatekeeping.lists import denying_replies
 from gateway.gatekeeping.opening import Gatekeeping, open_gate
 from gateway.near_questions import NearQuestions
 from gateway.outcomes import OutcomeLog
@@ -143,7 +144,7 @@ def _pipeline(
         rag=rag,
         judge=judge,
         reviewers=desk.tickets,
-        replies=Replies(settings.policy),
+        replies=Replies(settings.policy, settings.replies, by_rule=denying_replies(settings)),
         watch=watch,
         did_you_mean=_near_questions(settings.cache, stores),
         on_unchecked=settings.faithfulness.on_unchecked,

@@ -37,6 +37,9 @@ class OutcomeRow:
     gate_score: float | None
     stage_ms: Mapping[str, float]
     ms: float
+    gate_label: str | None = None
+    gate_rule: str | None = None
+    shadow: Sequence[Mapping[str, str | None]] | None = None  # rule, label, topic
     tokens_in: int | None = None  # of the draft
     tokens_out: int | None = None
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -45,9 +48,12 @@ class OutcomeRow:
         """The columns of its row; `dataclasses.asdict` would copy deep, on the way of every question."""
         return {column.name: getattr(self, column.name) for column in fields(self)}
 
-    def for_the_log(self) -> dict[str, Any]:
-        """What is known, without what is empty."""
-        return {name: value for name, value in self.values().items() if value is not None and name != "at"}
+    def for_the_log(self, *, texts: bool) -> dict[str, Any]:
+        """What is known, without what is empty, and without the question unless `texts` are wanted."""
+        left_out = {"at"} if texts else {"at", "question"}
+        return {
+            name: value for name, value in self.values().items() if value is not None and name not in left_out
+        }
 
 
 class OutcomeLog(Batches[OutcomeRow]):

@@ -178,7 +178,7 @@ class Pipeline:
     def _refuse(self, question: Question, way: _Way, gate: GateVerdict) -> Refused:
         return Refused(
             question=question,
-            text=self._replies.refusal(gate, question.language),
+            text=self._replies.refusal(gate, question),
             reason=f"{gate.label}:{gate.topic}" if gate.topic else gate.label,
             steps=way.steps,
         )
@@ -190,7 +190,7 @@ class Pipeline:
         ticket = await self._reviewers.open(question, outcome="withheld", reason=reason, steps=way.steps)
         return Withheld(
             question=question,
-            text=self._replies.withheld(question.language, ticket, offers),
+            text=self._replies.withheld(question, ticket, reason, offers),
             reason=reason,
             ticket=ticket,
             verdict=verdict,
@@ -205,7 +205,7 @@ class Pipeline:
         ticket = await self._reviewers.open(question, outcome="escalated", reason=reason, steps=way.steps)
         return Escalated(
             question=question,
-            text=self._replies.escalated(question.language, ticket, offers),
+            text=self._replies.escalated(question, ticket, reason, offers),
             reason=reason,
             ticket=ticket,
             verdict=verdict,

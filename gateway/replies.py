@@ -2,48 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
+from typing import Literal
 
 import yaml
 
 from classifiers.gate import GateVerdict
-from gateway.domain import Offer, Outcome, Reply, Understood
-from gateway.settings import PolicySettings
+from gateway.domain import Offer, Outcome, Question, Reply, Understood
+from gateway.settings import PolicySettings, ReplySettings
+from gateway.templates import fill
 
 __all__ = ["Replies"]
 
+_NO_WORDS = ReplySettings()
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+Words = Mapping[str, str]  # templates by language
+
 
 class Replies:
-    """The operator's words where he gave some in the asker's language, else those of `texts/replies.yaml`."""
+    """The operator's words where he gave some in the asker's language, else those of `texts/replies.yaml`.
 
-    def __init__(self, policy: PolicySettings) -> None:
-        self._by_label: dict[str, Mapping[str, str]] = {
-            "may": policy.may.reply,
-            "must_not": policy.must_not.reply,
-        }
+    Of his words the most particular come first; a template that names what is not known now is passed over.
+    """
+
+    def __init__(
+        self,
+        policy: PolicySettings,
+        own: ReplySettings = _NO_WORDS,
+        *,
+        by_rule: Mapping[str, Words] | None = None,
+    ) -> None:
+        """`by_rule` holds the words of items of the deny list."""
+        self._by_label: dict[str, Words] = {"may": policy.may.reply, "must_not": policy.must_not.reply}
         self._by_topic = {topic.name: topic.reply for topic in policy.must_not.topics}
+        self._by_rule = by_rule or {}
+        self._own = own
 
-    def refusal(self, gate: GateVerdict, language: str) -> str:
-        """The words for a refused question: the topic's, else the class's."""
-        topic = self._by_topic.get(gate.topic or "", {})
-        own = topic.get(language) or self._by_label[gate.label].get(language)
-        return own or _shipped(language)[gate.label]
+    def refusal(self, gate: GateVerdict, question: Question) -> str:
+        """The words for a refused question: of the item that denies it, of its topic, of its class."""
+        ours = gate.nearest_ours
+        known = {
+            "question": question.text,
+            "topic": (gate.topic or "").replace("_", " "),
+            "nearest": ours.text if ours and ours.kind in ("example", "entry") else "",
+        }
+        words = (
+            self._by_rule.get(gate.rule, {}),
+            self._by_topic.get(gate.topic or "", {}),
+            self._by_label[gate.label],
+        )
+        return _first(words, gate.label, question.language, known)
 
-    def withheld(self, language: str, ticket: str, offers: Sequence[Offer] = ()) -> str:
+    def withheld(self, question: Question, ticket: str, reason: str, offers: Sequence[Offer] = ()) -> str:
         """RAG answered, but nobody should rely on it."""
-        return _waiting("withheld", language, ticket, offers)
+        return self._waiting("withheld", question, ticket, reason, offers)
 
-    def escalated(self, language: str, ticket: str, offers: Sequence[Offer] = ()) -> str:
+    def escalated(self, question: Question, ticket: str, reason: str, offers: Sequence[Offer] = ()) -> str:
         """A person will answer."""
-        return _waiting("escalated", language, ticket, offers)
+        return self._waiting("escalated", question, ticket, reason, offers)
 
     def reply(self, understood: Understood, outcomes: Sequence[Outcome]) -> Reply:
         """One message back: small talk, one answer, or several under their questions."""
         match list(outcomes):
             case []:
-                text = _shipped(understood.language)["small_talk"]
+                text = _first((self._own.small_talk,), "small_talk", understood.language)
             case [only]:
                 text = only.text
             case several:
@@ -53,14 +80,29 @@ class Replies:
                 )
         return Reply(tuple(outcomes), text, understood.language)
 
+    def _waiting(
+        self,
+        outcome: Literal["withheld", "escalated"],
+        question: Question,
+        ticket: str,
+        reason: str,
+        offers: Sequence[Offer],
+    ) -> str:
+        """The ticket, and the questions that the asker may have meant, a line each."""
+        by_reason: Words = next((own for name, own in self._own.reasons.items() if name == reason), _NOTHING)
+        words: tuple[Words, ...] = (by_reason, getattr(self._own, outcome))
+        known = {"ticket": ticket, "question": question.text}
+        text = _first(words, outcome, question.language, known)
+        if not offers:
+            return text
+        asks = _first((self._own.did_you_mean,), "did_you_mean", question.language)
+        return "\n".join([text, "", asks, *(f"- {offer.question}" for offer in offers)])
 
-def _waiting(outcome: str, language: str, ticket: str, offers: Sequence[Offer]) -> str:
-    """The ticket, and the questions that the asker may have meant, a line each."""
-    texts = _shipped(language)
-    text = texts[outcome].replace("{ticket}", ticket)
-    if not offers:
-        return text
-    return "\n".join([text, "", texts["did_you_mean"], *(f"- {offer.question}" for offer in offers)])
+
+def _first(words: Iterable[Words], shipped: str, language: str, known: Mapping[str, str] = _NOTHING) -> str:
+    """The first template of the language that can be filled, at last ours."""
+    own = (fill(by_language.get(language, ""), known) for by_language in words)
+    return next(filter(None, own), None) or fill(_shipped(language)[shipped], known) or ""
 
 
 def _shipped(language: str) -> Mapping[str, str]:

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, HttpUrl
 
 from classifiers.gate.lists import compiled, listable
+from gateway.templates import check_template
 
-__all__ = ["Listable", "Name", "Paths", "Patterns", "Replies", "RuleName", "Section", "Text", "Url"]
+__all__ = [
+    "Forbidden",
+    "Listable",
+    "Name",
+    "NotOurs",
+    "Paths",
+    "Patterns",
+    "Plain",
+    "RuleName",
+    "Section",
+    "Text",
+    "Url",
+    "Waiting",
+]
 
 
 def _as_list(value: Any) -> Any:
@@ -38,7 +53,17 @@ Text = Annotated[str, AfterValidator(str.strip), Field(min_length=1)]
 Listable = Annotated[list[Annotated[Text, _checked(listable)]], BeforeValidator(_as_list)]  # one or several
 Patterns = Annotated[list[Annotated[Text, _checked(compiled)]], BeforeValidator(_as_list)]
 RuleName = Annotated[str, Field(pattern=r"^[a-z_]+(:[a-z0-9_]{1,40})?$")]
-Replies = dict[Annotated[str, Field(pattern="^(en|ja|zh)$")], Text]
+
+
+def _template(*fields: str, needed: str = "") -> AfterValidator:
+    return _checked(partial(check_template, fields=fields, needed=needed))
+
+
+_Language = Annotated[str, Field(pattern="^(en|ja|zh)$")]
+Plain = dict[_Language, Annotated[Text, _template()]]  # a text by language
+NotOurs = dict[_Language, Annotated[Text, _template("nearest", "question")]]
+Forbidden = dict[_Language, Annotated[Text, _template("topic", "question")]]
+Waiting = dict[_Language, Annotated[Text, _template("ticket", "question", needed="ticket")]]
 
 
 class Section(BaseModel):

@@ -15,7 +15,20 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from gateway.console_settings import ConsoleSettings, OidcSettings, ReviewSettings
 from gateway.delivery_settings import DeliverySettings
-from gateway.setting_types import Listable, Name, Paths, Patterns, Replies, RuleName, Section, Text, Url
+from gateway.setting_types import (
+    Forbidden,
+    Listable,
+    Name,
+    NotOurs,
+    Paths,
+    Patterns,
+    Plain,
+    RuleName,
+    Section,
+    Text,
+    Url,
+    Waiting,
+)
 
 __all__ = [
     "AllowSettings",
@@ -37,6 +50,7 @@ __all__ = [
     "OidcSettings",
     "PolicySettings",
     "PriceSettings",
+    "ReplySettings",
     "ReviewSettings",
     "Section",
     "ServerSettings",
@@ -46,6 +60,12 @@ __all__ = [
     "UnderstandingSettings",
     "UpstreamSettings",
 ]
+
+
+WaitingReason = Literal[
+    "gate_unsure", "nothing_relevant", "unsupported_statement", "unchecked",
+    "classifier_failed", "encoder_failed", "upstream_unavailable", "internal_error",
+]  # fmt: skip
 
 
 class ExampleSettings(Section):
@@ -65,20 +85,20 @@ class MustSettings(ExampleSettings):
 class MaySettings(ExampleSettings):
     """Harmless questions that are not ours."""
 
-    reply: Replies = {}
+    reply: NotOurs = {}
 
 
 class TopicSettings(ExampleSettings):
     """A forbidden topic."""
 
     name: Name
-    reply: Replies = {}
+    reply: Forbidden = {}
 
 
 class MustNotSettings(ExampleSettings):
     """Questions that must not be answered."""
 
-    reply: Replies = {}
+    reply: Forbidden = {}
     topics: list[TopicSettings] = []
 
 
@@ -110,7 +130,7 @@ class DenySettings(ListedSettings):
     """Questions that are refused as must not."""
 
     topic: Name | None = None
-    reply: Replies = {}
+    reply: Forbidden = {}
 
 
 class AllowSettings(ListedSettings):
@@ -142,6 +162,16 @@ class GateSettings(Section):
     allow: list[AllowSettings] = []
     allow_file: Paths = []
     shadow: list[RuleName] = []  # classes and rules that are judged, but not enforced
+
+
+class ReplySettings(Section):
+    """What the asker reads where the policy has no words of its own, by language."""
+
+    small_talk: Plain = {}
+    did_you_mean: Plain = {}
+    withheld: Waiting = {}
+    escalated: Waiting = {}
+    reasons: dict[WaitingReason, Waiting] = {}  # of a withheld or escalated question, before the two above
 
 
 class CacheSettings(Section):
@@ -292,6 +322,7 @@ class Settings(BaseSettings):
 
     policy: PolicySettings = PolicySettings()
     gate: GateSettings = GateSettings()
+    replies: ReplySettings = ReplySettings()
     cache: CacheSettings = CacheSettings()
     upstream: UpstreamSettings = UpstreamSettings()
     faithfulness: FaithfulnessSettings = FaithfulnessSettings()

@@ -43,6 +43,9 @@ class Metrics:
             "cache_lookups_total", "Cache: exact, vector, near_miss, miss, failed.", "result"
         )
         self.gate = counter("gate_verdicts_total", "Gate: must, may, must_not, unsure.", "label")
+        self.gate_shadow = counter(
+            "gate_shadow_total", "What rules in shadow mode would have said.", "rule", "label"
+        )
         self.unchecked = counter("unchecked_total", "Drafts whose faithfulness was not checked.", "reason")
         self.failures = counter("stage_failures_total", "Questions escalated as a stage broke.", "error")
         self.errors = counter("http_errors_total", "Requests answered with an error.", "code")
@@ -112,7 +115,7 @@ class Telemetry:
         if self._acceptances is not None:
             self._acceptances.outcome(outcome)
         if self._log.is_enabled_for(logging.INFO):
-            self._log.info("outcome", **row.for_the_log())
+            self._log.info("outcome", **row.for_the_log(texts=self._texts))
 
     def failure(self, question: Question, exc: Exception, /) -> None:
         """A stage broke. The message of an exception may hold texts, so it is kept at debug level."""
@@ -122,8 +125,10 @@ class Telemetry:
 
     def _found(self, found: Finding) -> None:
         match found:
-            case GateVerdict(label=label):
+            case GateVerdict(label=label, shadow=shadow):
                 self.metrics.gate.labels(label).inc()
+                for unenforced in shadow:
+                    self.metrics.gate_shadow.labels(unenforced.rule, unenforced.label).inc()
             case Hit(tier=tier):
                 self.metrics.lookups.labels(tier).inc()
             case NearMiss():
@@ -141,13 +146,14 @@ class Telemetry:
         question = outcome.question
         verdict = getattr(outcome, "verdict", None)
         findings = [step.found for step in outcome.steps]
+        gate = next((found for found in findings if isinstance(found, GateVerdict)), None)
         tokens = next((found.tokens for found in findings if isinstance(found, Draft)), None)
         return OutcomeRow(
             tenant=question.tenant,
             group=question.group,
             request_id=question.conversation.request_id,
             question_hash=sha256(question.text.encode()).hexdigest(),
-            question=question.text if self._texts else None,
+            question=question.text if self._texts or _would_be_forbidden(gate) else None,
             language=question.language,
             outcome=outcome.name,
             reason=outcome.reason,
@@ -156,12 +162,26 @@ class Telemetry:
             ticket_id=getattr(outcome, "ticket", None),
             faithfulness=verdict.faithfulness if isinstance(verdict, Checked) else None,
             unchecked=isinstance(verdict, Unchecked),
-            gate_score=next((found.score for found in findings if isinstance(found, GateVerdict)), None),
+            gate_score=gate.score if gate else None,
+            gate_label=gate.label if gate else None,
+            gate_rule=gate.rule if gate else None,
+            shadow=_shadow(gate),
             stage_ms={step.stage: round(step.ms, 3) for step in outcome.steps},
             ms=round(ms, 3),
             tokens_in=tokens.read if tokens else None,
             tokens_out=tokens.written if tokens else None,
         )
+
+
+def _shadow(gate: GateVerdict | None) -> list[dict[str, str | None]] | None:
+    if gate is None or not gate.shadow:
+        return None
+    return [{"rule": one.rule, "label": one.label, "topic": one.topic} for one in gate.shadow]
+
+
+def _would_be_forbidden(gate: GateVerdict | None) -> bool:
+    """A reviewer can't judge a hash: what only shadow mode lets through is kept for him, as in tickets."""
+    return gate is not None and any(one.label == "must_not" for one in gate.shadow)
 
 
 def configure_logging(settings: LoggingSettings) -> None:

@@ -92,6 +92,7 @@ class GateVerdict:
     score: float  # how sure the gate is that the question is ours and allowed, 0..1; ranks questions
     reason: str  # one sentence for the reviewer
     nearest: Neighbour | None  # what decided
+    nearest_ours: Neighbour | None = None  # of what is not ours: the nearest thing that is
     topic: str | None = None  # the forbidden topic, if one decided
     judge: str  # who judged, with version: "examples@1"
     rule: str = (

@@ -226,7 +226,9 @@ class ExampleGate:
             label, reason = "may", f"little shows that it is ours, {measured}"
             nearest = reading.against or reading.nearest
         verdict = _ruling("scope", label, reason + _near(nearest), score, nearest)
-        return self._by_default(replace(verdict, scope=reading.score), "escalate")
+        ours = reading.nearest if label != "must" else None
+        verdict = replace(verdict, scope=reading.score, nearest_ours=ours)
+        return self._by_default(verdict, "escalate")
 
     def _by_default(self, verdict: GateVerdict, without: Default) -> GateVerdict:
         """The operator's direction for what no evidence places; `without` one the verdict says it already."""

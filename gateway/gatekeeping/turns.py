@@ -19,7 +19,7 @@ __all__ = ["ConversationGate"]
 
 WIDE = 6  # of the asker's last turns, the question included
 STANDS = 0.9  # on the axis of scope; "how much is it?" reaches 0.73 by itself, "and when do you close?" 0.98
-_BY_WORD = ("example", "entry", "allow")  # rules by which a person has decided
+_BY_WORD = ("example", "entry")  # rules by which a person has decided, as by the allow list
 
 
 class ConversationGate:
@@ -38,13 +38,25 @@ class ConversationGate:
         """
         if question.self_contained:
             return await self._judged(self._gate, question, encoded)
+        seen: list[GateVerdict] = []
+        verdict = await self._leaning(question, encoded, seen)
+        shadow = dict.fromkeys(unenforced for one in seen for unenforced in one.shadow)
+        return replace(verdict, shadow=tuple(shadow))
+
+    async def _leaning(self, question: Question, encoded: Encoded, seen: list[GateVerdict]) -> GateVerdict:
+        """The verdict on a question that leans on others; every verdict on the way is added to `seen`."""
         alone = await self._judged(self._gate, question, await encode_one(self._encoder, question.text))
+        seen.append(alone)
         if alone.label == "must_not":
             return alone
         in_view = await self._judged(self._gate, question, encoded)
-        forbidding = in_view if in_view.label == "must_not" else await self._spread(question)
-        if forbidding is not None:
-            return alone if _stands(alone) else forbidding
+        seen.append(in_view)
+        spread = None if in_view.label == "must_not" else await self._spread(question)
+        if spread is not None:
+            seen.append(spread)
+        forbidding = spread if spread and spread.label == "must_not" else in_view
+        if forbidding.label == "must_not":
+            return alone if _stands(alone) and not _is_allowed(alone) else forbidding
         return alone if in_view.label != "must" and _stands(alone) else in_view
 
     async def cleared(self, question: Question, /) -> Question:
@@ -64,14 +76,13 @@ class ConversationGate:
         return replace(question, conversation=conversation, leans_on=leans_on)
 
     async def _spread(self, question: Question) -> GateVerdict | None:
-        """What forbids the asker's last turns taken together, if anything does."""
+        """The verdict on the asker's last turns taken together, where that was not judged already."""
         before = [turn.text for turn in question.conversation.turns[:-1] if turn.role == "user"]
         said = before[-(WIDE - 1) :]
         if len(said) <= len(question.leaned_on):
             return None
         together = await encode_one(self._encoder, "\n".join([*said, question.text]))
-        verdict = await self._judged(self._forbids, question, together)
-        return verdict if verdict.label == "must_not" else None
+        return await self._judged(self._forbids, question, together)
 
     async def _forbidden(self, question: Question, texts: Sequence[str]) -> set[str]:
         encoded = [await encode_one(self._encoder, text) for text in texts]
@@ -83,7 +94,13 @@ class ConversationGate:
 
 
 def _stands(alone: GateVerdict) -> bool:
-    return alone.label == "must" and (alone.rule in _BY_WORD or (alone.scope or 0.0) >= STANDS)
+    by_word = alone.rule in _BY_WORD or _is_allowed(alone)
+    return alone.label == "must" and (by_word or (alone.scope or 0.0) >= STANDS)
+
+
+def _is_allowed(alone: GateVerdict) -> bool:
+    """Whether the allow list lets it pass, which says nothing of what other turns ask for."""
+    return alone.rule.startswith("allow:")
 
 
 def _without(turns: Sequence[Turn], forbidden: set[str]) -> list[Turn]:

@@ -13,6 +13,7 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
+    text,
 )
 
 from storage.schema.base import EVERYBODY, FreeText, Moment, RowNumber, metadata
@@ -38,12 +39,22 @@ outcomes = Table(
     Column("faithfulness", Float),
     Column("unchecked", Boolean, nullable=False, default=False),
     Column("gate_score", Float),
+    Column("gate_label", String(10)),
+    Column("gate_rule", String(60)),
+    Column("shadow", JSON(none_as_null=True)),  # what rules in shadow mode would have said
     Column("stage_ms", JSON, nullable=False, default=dict),
     Column("ms", Float, nullable=False),
     Column("tokens_in", Integer),  # what the chatbot says that its draft took
     Column("tokens_out", Integer),
     Index(None, "tenant", "at"),
     Index(None, "tenant", "outcome", "at"),  # the questions behind a figure
+    Index(
+        "ix_outcomes_in_shadow",
+        "tenant",
+        "id",
+        sqlite_where=text("shadow IS NOT NULL"),
+        postgresql_where=text("shadow IS NOT NULL"),
+    ),
 )
 
 feedback = Table(

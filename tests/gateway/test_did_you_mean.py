@@ -277,10 +277,12 @@ async def test_offers_that_break_lose_no_question() -> None:
 )
 def test_offers_are_made_in_the_asker_s_language(language: str, lead: str) -> None:
     offers = (Offer("e-1", "One?", 0.7), Offer("e-2", "Two?", 0.6))
-    text = Replies(PolicySettings()).escalated(language, "T-1", offers)
-    first, empty, asked, *questions = text.split("\n")
+    asked = Conversation(turns=(Turn("user", "?"),), tenant="default", request_id="r")
+    question = Question(text="?", language=language, conversation=asked)
+    text = Replies(PolicySettings()).escalated(question, "T-1", "nothing_relevant", offers)
+    first, empty, asks, *questions = text.split("\n")
     assert "T-1" in first
-    assert (empty, asked.startswith(lead), questions) == ("", True, ["- One?", "- Two?"])
+    assert (empty, asks.startswith(lead), questions) == ("", True, ["- One?", "- Two?"])
 
 
 async def accept(desk: Desk, told: dict[str, Any], *, who: str = "web", **changed: Any) -> Any:
