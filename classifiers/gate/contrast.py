@@ -22,7 +22,7 @@ from classifiers.gate import GateLabel, Neighbour
 from classifiers.text import mostly_cjk, normalise
 from encoders import Encoded, Vector
 
-__all__ = ["CONTRAST_FEATURES", "Contrast", "Nearest", "Sample"]
+__all__ = ["CONTRAST_FEATURES", "Contrast", "Nearest", "Sample", "Similarities"]
 
 Floats = NDArray[np.float64]
 
@@ -67,6 +67,14 @@ class Nearest:
     similarity: float
 
 
+@dataclass(frozen=True, slots=True)
+class Similarities:
+    """Cosines of texts with samples, a row for each text."""
+
+    meaning: Floats
+    wording: Floats
+
+
 class Contrast:
     """Samples for and against, ready to be compared with questions."""
 
@@ -105,12 +113,23 @@ class Contrast:
 
     def evidence(self, question: Encoded, normalised: str) -> tuple[Floats, Nearest | None, Nearest | None]:
         """The features of a question, and the nearest sample for and against."""
+        return self.weighed(self.compared(question.vector[None, :], [normalised]), normalised)
+
+    def compared(self, vectors: Vector, normalised: Sequence[str]) -> Similarities:
+        """How near texts are to every sample, themselves included."""
+        if not self.samples:
+            return Similarities(np.zeros((len(normalised), 0)), np.zeros((len(normalised), 0)))
+        return Similarities((vectors @ self._vectors.T).astype(np.float64), self._wording_of(normalised))
+
+    def weighed(
+        self, near: Similarities, normalised: str
+    ) -> tuple[Floats, Nearest | None, Nearest | None]:
+        """What one row of similarities says: its features, and the nearest sample for and against."""
         if not self.samples:
             return np.full(len(CONTRAST_FEATURES), np.nan), None, None
-        meaning = (self._vectors @ question.vector).astype(np.float64)[None, :]
-        wording = self._wording_of([normalised])
-        combined = (meaning * self._trust(normalised) + wording)[0]
-        return self._features(meaning, wording, [normalised])[0], *self._nearest(combined, meaning[0])
+        combined = (near.meaning * self.trusts(normalised) + near.wording)[0]
+        features = self._features(near.meaning, near.wording, [normalised])[0]
+        return features, *self._nearest(combined, near.meaning[0])
 
     def claims(self, sample: Sample) -> bool:
         """Whether a sample for is so near in meaning that the text belongs to it."""
@@ -149,11 +168,12 @@ class Contrast:
                 for statistic in _statistics(side, _BANDWIDTH[view])
             ]
         )
-        unread = np.array([not self._trust(text) for text in texts])
+        unread = np.array([not self.trusts(text) for text in texts])
         features[np.ix_(unread, _MEANING)] = np.nan
         return features
 
-    def _trust(self, text: str) -> bool:
+    def trusts(self, text: str) -> bool:
+        """Whether vectors say anything about a text in this script."""
         return self._reads_cjk or not mostly_cjk(text)
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import anyio
 import numpy as np
@@ -13,6 +13,7 @@ from classifiers import ClassifierError
 from classifiers.gate import Neighbour, ScopeSource
 from classifiers.gate.contrast import Contrast, Sample
 from classifiers.gate.forbidden import Forbidden, fit_forbidden
+from classifiers.gate.leaning import LEANING_FEATURES, Leaning, fit_leaning
 from classifiers.gate.material import Material
 from classifiers.gate.scope import (
     LEAST_OURS,
@@ -100,13 +101,14 @@ class Fitting:
         ours = [s for s in material.must if id(s) in evidence]
         stripped = {id(s): without_support(evidence[id(s)]) for s in ours}
         supported = [s for s in ours if any(n.kind == "passage" for n in evidence[id(s)])]
-        rows = _Rows(contrast, kinds)
+        fitted = fit_leaning(contrast)
+        rows = _Rows(contrast, kinds, *(fitted or ()))
         training = Training(
             ours=rows.of(ours, evidence),
             near=np.concatenate([rows.of(material.may, evidence), rows.of(supported, stripped)]),
             far=np.concatenate([rows.of(everyday, evidence), rows.of(material.forbidden, evidence)]),
         )
-        return fit_scope(contrast, training, kinds, max_false_refusal=self.max_false_refusal)
+        return fit_scope(contrast, rows.leaning, training, kinds, max_false_refusal=self.max_false_refusal)
 
     def _unclaimed(self, evidence: Evidence, kinds: frozenset[str]) -> list[Sample]:
         """The everyday questions that the operator's own material does not call ours."""
@@ -138,6 +140,8 @@ class _Rows:
 
     contrast: Contrast
     kinds: frozenset[str]
+    leaning: Leaning | None = None
+    left_out: Mapping[str, Floats] = field(default_factory=dict)  # what it says of its own examples
 
     def of(self, samples: Sequence[Sample], evidence: Evidence) -> Floats:
         """One row for each sample that there is evidence on."""
@@ -147,10 +151,20 @@ class _Rows:
             return np.zeros((0, len(scope_rule().weights)))
         return np.stack(
             [
-                scope_features(row, evidence[id(sample)], self.kinds)
-                for row, sample in zip(left_out, asked, strict=True)
+                scope_features(row, leaning, evidence[id(sample)], self.kinds)
+                for row, leaning, sample in zip(left_out, self._leanings(asked), asked, strict=True)
             ]
         )
+
+    def _leanings(self, samples: Sequence[Sample]) -> Floats:
+        if self.leaning is None:
+            return np.full((len(samples), len(LEANING_FEATURES)), np.nan)
+        texts = [normalise(sample.text) for sample in samples]
+        vectors = np.stack([sample.vector for sample in samples])
+        leanings = self.leaning.of(self.contrast.compared(vectors, texts))
+        for row, text in enumerate(texts):
+            leanings[row] = self.left_out.get(text, leanings[row])
+        return leanings
 
 
 def _some_examples(samples: Sequence[Sample], most: int) -> list[Sample]:

@@ -12,6 +12,7 @@ from scipy.special import expit
 from classifiers.gate import Neighbour
 from classifiers.gate.combiner import Combiner, conformal_floor, enough_for
 from classifiers.gate.contrast import CONTRAST_FEATURES, Contrast, Nearest
+from classifiers.gate.leaning import LEANING_FEATURES, Leaning
 from classifiers.gate.lexical import lexical_share
 from encoders import Encoded
 
@@ -30,7 +31,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-SCOPE_FEATURES = (*CONTRAST_FEATURES, "passage_wording", "passage_meaning", "entry_wording", "entry_meaning")
+SCOPE_FEATURES = (*CONTRAST_FEATURES, *LEANING_FEATURES, "passage_wording", "passage_meaning", "entry_wording", "entry_meaning")
 
 # The rule that stands until examples say otherwise. For each piece of evidence: where it says nothing, and
 # how much a step of 1 from there counts. Set by hand between the quantiles of in-scope and out-of-scope
@@ -48,6 +49,8 @@ _RULE: dict[str, tuple[float, float]] = {
     "wording_against_nearest": (0.20, -2.0),
     "wording_against_nearest_three": (0.15, -1.0),
     "wording_against_density": (0.05, -0.5),
+    "meaning_leaning": (0.0, 1.0),
+    "wording_leaning": (0.0, 1.0),
     "passage_wording": (0.40, 10.0),
     "passage_meaning": (0.45, 2.0),
     "entry_wording": (0.45, 4.0),
@@ -112,6 +115,7 @@ class Scope:
     """The axis of scope, fitted."""
 
     contrast: Contrast
+    leaning: Leaning | None
     near: Reading  # ours, and not one of those that look like ours
     far: Reading  # ours, and not what people ask any chatbot
     cut: float
@@ -125,8 +129,10 @@ class Scope:
 
     def read(self, question: Encoded, normalised: str, found: Sequence[Neighbour]) -> ScopeReading:
         """How much speaks for the question being ours, and what does most."""
-        contrasted, nearest, against = self.contrast.evidence(question, normalised)
-        row = scope_features(contrasted, found, self.kinds)[None, :]
+        near = self.contrast.compared(question.vector[None, :], [normalised])
+        contrasted, nearest, against = self.contrast.weighed(near, normalised)
+        leaning = self.leaning.of(near)[0] if self.leaning else np.full(len(LEANING_FEATURES), np.nan)
+        row = scope_features(contrasted, leaning, found, self.kinds)[None, :]
         samples = [_as_neighbour(question, nearest)] if nearest else []
         return ScopeReading(
             score=float(_both(self.near.scores(row), self.far.scores(row))[0]),
@@ -140,9 +146,11 @@ def scope_rule() -> Combiner:
     return Combiner(_WEIGHTS, _NEUTRAL)
 
 
-def scope_features(contrasted: Floats, found: Sequence[Neighbour], kinds: frozenset[str]) -> Floats:
+def scope_features(
+    contrasted: Floats, leaning: Floats, found: Sequence[Neighbour], kinds: frozenset[str]
+) -> Floats:
     """One row of evidence. Finding nothing tells something only of kinds that are there to be found."""
-    row = np.concatenate([contrasted, np.full(4, np.nan)])
+    row = np.concatenate([contrasted, leaning, np.full(4, np.nan)])
     for kind, columns in _OF_KIND.items():
         near = [neighbour for neighbour in found if neighbour.kind == kind]
         if near:
@@ -159,7 +167,12 @@ def without_support(found: Sequence[Neighbour]) -> list[Neighbour]:
 
 
 def fit_scope(
-    contrast: Contrast, training: Training, kinds: frozenset[str], *, max_false_refusal: float
+    contrast: Contrast,
+    leaning: Leaning | None,
+    training: Training,
+    kinds: frozenset[str],
+    *,
+    max_false_refusal: float,
 ) -> Scope:
     """Fit the weights if the examples allow, and cut where the promise of false refusals is kept."""
     near, near_scores = _fitted(training.ours, training.near, lowest=-np.inf)
@@ -171,6 +184,7 @@ def fit_scope(
     strangers = int((held_out < LEAST_CUT).sum()) if cut < LEAST_CUT else 0
     return Scope(
         contrast=contrast,
+        leaning=leaning,
         near=near,
         far=far,
         cut=max(float(cut), LEAST_CUT),
