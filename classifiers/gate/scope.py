@@ -31,7 +31,13 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-SCOPE_FEATURES = (*CONTRAST_FEATURES, *LEANING_FEATURES, "passage_wording", "passage_meaning", "entry_wording", "entry_meaning")
+# Of passages and entries: the best by words, by meaning and by both, and how far the last stands out.
+FOUND_FEATURES = tuple(
+    f"{kind}_{statistic}"
+    for kind in ("passage", "entry")
+    for statistic in ("wording", "meaning", "both", "margin")
+)
+SCOPE_FEATURES = (*CONTRAST_FEATURES, *LEANING_FEATURES, *FOUND_FEATURES)
 
 # The rule that stands until examples say otherwise. For each piece of evidence: where it says nothing, and
 # how much a step of 1 from there counts. Set by hand between the quantiles of in-scope and out-of-scope
@@ -51,10 +57,14 @@ _RULE: dict[str, tuple[float, float]] = {
     "wording_against_density": (0.05, -0.5),
     "meaning_leaning": (0.0, 1.0),
     "wording_leaning": (0.0, 1.0),
-    "passage_wording": (0.40, 10.0),
-    "passage_meaning": (0.45, 2.0),
+    "passage_wording": (0.40, 2.0),
+    "passage_meaning": (0.40, 2.0),
+    "passage_both": (0.80, 10.0),
+    "passage_margin": (0.30, 1.0),
     "entry_wording": (0.45, 4.0),
     "entry_meaning": (0.55, 5.0),
+    "entry_both": (1.00, 1.0),
+    "entry_margin": (0.30, 0.5),
 }
 _NEUTRAL = np.array([_RULE[name][0] for name in SCOPE_FEATURES])
 _WEIGHTS = np.array([_RULE[name][1] for name in SCOPE_FEATURES])
@@ -150,14 +160,21 @@ def scope_features(
     contrasted: Floats, leaning: Floats, found: Sequence[Neighbour], kinds: frozenset[str]
 ) -> Floats:
     """One row of evidence. Finding nothing tells something only of kinds that are there to be found."""
-    row = np.concatenate([contrasted, leaning, np.full(4, np.nan)])
+    row = np.concatenate([contrasted, leaning, np.full(len(FOUND_FEATURES), np.nan)])
     for kind, columns in _OF_KIND.items():
         near = [neighbour for neighbour in found if neighbour.kind == kind]
         if near:
-            row[columns] = max(n.lexical for n in near), max(n.similarity for n in near)
+            row[columns] = _of_found(near)
         elif kind in kinds:
             row[columns] = 0.0
     return row
+
+
+def _of_found(near: Sequence[Neighbour]) -> Floats:
+    wording = np.array([neighbour.lexical for neighbour in near])
+    meaning = np.array([neighbour.similarity for neighbour in near])
+    both = wording + meaning  # of one passage: words here and meaning there are two halves of no answer
+    return np.array([wording.max(), meaning.max(), both.max(), both.max() - np.median(both)])
 
 
 def without_support(found: Sequence[Neighbour]) -> list[Neighbour]:
