@@ -121,9 +121,7 @@ class Contrast:
             return Similarities(np.zeros((len(normalised), 0)), np.zeros((len(normalised), 0)))
         return Similarities((vectors @ self._vectors.T).astype(np.float64), self._wording_of(normalised))
 
-    def weighed(
-        self, near: Similarities, normalised: str
-    ) -> tuple[Floats, Nearest | None, Nearest | None]:
+    def weighed(self, near: Similarities, normalised: str) -> tuple[Floats, Nearest | None, Nearest | None]:
         """What one row of similarities says: its features, and the nearest sample for and against."""
         if not self.samples:
             return np.full(len(CONTRAST_FEATURES), np.nan), None, None

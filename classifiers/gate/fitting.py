@@ -16,13 +16,15 @@ from classifiers.gate.forbidden import Forbidden, fit_forbidden
 from classifiers.gate.leaning import LEANING_FEATURES, Leaning, fit_leaning
 from classifiers.gate.material import Material
 from classifiers.gate.scope import (
+    FEW,
     LEAST_OURS,
+    Grounds,
     Scope,
     Training,
     fit_scope,
     scope_features,
     scope_rule,
-    without_support,
+    without_document,
 )
 from classifiers.text import normalise
 from encoders import Encoded
@@ -83,7 +85,9 @@ class Fitting:
         kinds = frozenset(neighbour.kind for found in evidence.values() for neighbour in found)
         if not material.must and not kinds:
             return None
-        return await anyio.to_thread.run_sync(self._fit_scope, evidence, kinds)
+        written = sum(sample.kind == "example" for sample in material.must)
+        grounds = Grounds(kinds, few=written < FEW and "passage" in kinds)
+        return await anyio.to_thread.run_sync(self._fit_scope, evidence, grounds)
 
     async def forbidden(self) -> Forbidden:
         """The axis of what is forbidden."""
@@ -94,27 +98,27 @@ class Fitting:
         theirs = [sample for group in groups for sample in _some_examples(group, _MOST_ROWS)]
         return await anyio.to_thread.run_sync(fit_forbidden, material.forbidden, shipped, theirs)
 
-    def _fit_scope(self, evidence: Evidence, kinds: frozenset[str]) -> Scope:
+    def _fit_scope(self, evidence: Evidence, grounds: Grounds) -> Scope:
         material = self.material
-        everyday = self._unclaimed(evidence, kinds)
+        everyday = self._unclaimed(evidence, grounds)
         contrast = Contrast(material.must, (*material.may, *everyday), self._trusted())
         ours = [s for s in material.must if id(s) in evidence]
-        stripped = {id(s): without_support(evidence[id(s)]) for s in ours}
+        stripped = {id(s): without_document(evidence[id(s)]) for s in ours}
         supported = [s for s in ours if any(n.kind == "passage" for n in evidence[id(s)])]
         fitted = fit_leaning(contrast)
-        rows = _Rows(contrast, kinds, *(fitted or ()))
+        rows = _Rows(contrast, grounds, *(fitted or ()))
         training = Training(
             ours=rows.of(ours, evidence),
             near=np.concatenate([rows.of(material.may, evidence), rows.of(supported, stripped)]),
             far=np.concatenate([rows.of(everyday, evidence), rows.of(material.forbidden, evidence)]),
         )
-        return fit_scope(contrast, rows.leaning, training, kinds, max_false_refusal=self.max_false_refusal)
+        return fit_scope(contrast, rows.leaning, training, grounds, max_false_refusal=self.max_false_refusal)
 
-    def _unclaimed(self, evidence: Evidence, kinds: frozenset[str]) -> list[Sample]:
+    def _unclaimed(self, evidence: Evidence, grounds: Grounds) -> list[Sample]:
         """The everyday questions that the operator's own material does not call ours."""
         material = self.material
         contrast = Contrast(material.must, (*material.may, *material.everyday), self._trusted())
-        rows = _Rows(contrast, kinds)
+        rows = _Rows(contrast, grounds)
         asked = [sample for sample in material.everyday if id(sample) in evidence]
         claimed = scope_rule().scores(rows.of(asked, evidence)) >= _CLAIMED
         return [sample for sample, is_ours in zip(asked, claimed, strict=True) if not is_ours]
@@ -139,7 +143,7 @@ class _Rows:
     """Makes rows of evidence out of samples."""
 
     contrast: Contrast
-    kinds: frozenset[str]
+    grounds: Grounds
     leaning: Leaning | None = None
     left_out: Mapping[str, Floats] = field(default_factory=dict)  # what it says of its own examples
 
@@ -151,7 +155,7 @@ class _Rows:
             return np.zeros((0, len(scope_rule().weights)))
         return np.stack(
             [
-                scope_features(row, leaning, evidence[id(sample)], self.kinds)
+                scope_features(row, leaning, evidence[id(sample)], self.grounds)
                 for row, leaning, sample in zip(left_out, self._leanings(asked), asked, strict=True)
             ]
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from scipy.stats import t as student_t
 
 from classifiers.gate import Neighbour
 from classifiers.gate.combiner import Combiner, conformal_floor, enough_for
@@ -17,8 +19,10 @@ from classifiers.gate.lexical import lexical_share
 from encoders import Encoded
 
 __all__ = [
+    "FEW",
     "LEAST_OURS",
     "SCOPE_FEATURES",
+    "Grounds",
     "Reading",
     "Scope",
     "ScopeReading",
@@ -26,7 +30,7 @@ __all__ = [
     "fit_scope",
     "scope_features",
     "scope_rule",
-    "without_support",
+    "without_document",
 ]
 
 Floats = NDArray[np.float64]
@@ -41,7 +45,7 @@ SCOPE_FEATURES = (*CONTRAST_FEATURES, *LEANING_FEATURES, *FOUND_FEATURES)
 
 # The rule that stands until examples say otherwise. For each piece of evidence: where it says nothing, and
 # how much a step of 1 from there counts. Set by hand between the quantiles of in-scope and out-of-scope
-# questions of a bank (English) and of two encyclopaedias (Japanese, Chinese), for a small encoder.
+# questions of a bank (English) and of encyclopaedias (Japanese, Chinese, English), for the shipped encoders.
 _RULE: dict[str, tuple[float, float]] = {
     "meaning_for_nearest": (0.45, 5.0),
     "meaning_for_nearest_three": (0.40, 3.0),
@@ -71,12 +75,15 @@ _WEIGHTS = np.array([_RULE[name][1] for name in SCOPE_FEATURES])
 _OF_KIND = {
     kind: np.array([name.startswith(kind) for name in SCOPE_FEATURES]) for kind in ("passage", "entry")
 }
+_FOR = np.array(["_for_" in name for name in SCOPE_FEATURES])
 
 RULE_CUT = 0.5  # without enough must examples for a promise
 LEAST_CUT = 0.3  # below lies what two or more everyday questions in ten reach
 LEAST_OURS = 5  # must examples; below, the rule alone decides
+FEW = 50  # must examples; fewer cannot show all of what is ours
+LEAST_NEAR = 30  # of them, to learn what tells them from what looks like them
 LEAST_OTHERS = 20  # counter-examples of a sort
-_STIFFNESS = 0.02  # how many examples a unit of the rule's weights is worth
+_STIFFNESS = 0.1  # how many examples a unit of the rule's weights is worth
 _LOW = 0.02
 _LOWEST_FAR = -1.5  # logit; a few strange examples must not open the gate to everyday questions
 _UNSURE = 0.6  # times the cut: what lies below is called "may" outright
@@ -89,6 +96,14 @@ class Training:
     ours: Floats
     near: Floats  # the operator's may examples, and must examples whose passages were taken away
     far: Floats  # everyday questions and attacks
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What there was to be found when the axis was fitted."""
+
+    kinds: frozenset[str] = frozenset()  # that the sources gave: from then on their silence tells something
+    few: bool = False  # examples, where documents speak too: resembling none of them says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +144,7 @@ class Scope:
     near: Reading  # ours, and not one of those that look like ours
     far: Reading  # ours, and not what people ask any chatbot
     cut: float
-    kinds: frozenset[str]  # what the sources had at fit: from then on their silence tells something
+    grounds: Grounds
     notes: tuple[str, ...] = ()
 
     @property
@@ -142,7 +157,7 @@ class Scope:
         near = self.contrast.compared(question.vector[None, :], [normalised])
         contrasted, nearest, against = self.contrast.weighed(near, normalised)
         leaning = self.leaning.of(near)[0] if self.leaning else np.full(len(LEANING_FEATURES), np.nan)
-        row = scope_features(contrasted, leaning, found, self.kinds)[None, :]
+        row = scope_features(contrasted, leaning, found, self.grounds)[None, :]
         samples = [_as_neighbour(question, nearest)] if nearest else []
         return ScopeReading(
             score=float(_both(self.near.scores(row), self.far.scores(row))[0]),
@@ -157,15 +172,17 @@ def scope_rule() -> Combiner:
 
 
 def scope_features(
-    contrasted: Floats, leaning: Floats, found: Sequence[Neighbour], kinds: frozenset[str]
+    contrasted: Floats, leaning: Floats, found: Sequence[Neighbour], grounds: Grounds
 ) -> Floats:
     """One row of evidence. Finding nothing tells something only of kinds that are there to be found."""
     row = np.concatenate([contrasted, leaning, np.full(len(FOUND_FEATURES), np.nan)])
+    if grounds.few:
+        row[_FOR] = np.fmax(row[_FOR], _NEUTRAL[_FOR])
     for kind, columns in _OF_KIND.items():
         near = [neighbour for neighbour in found if neighbour.kind == kind]
         if near:
             row[columns] = _of_found(near)
-        elif kind in kinds:
+        elif kind in grounds.kinds:
             row[columns] = 0.0
     return row
 
@@ -177,23 +194,25 @@ def _of_found(near: Sequence[Neighbour]) -> Floats:
     return np.array([wording.max(), meaning.max(), both.max(), both.max() - np.median(both)])
 
 
-def without_support(found: Sequence[Neighbour]) -> list[Neighbour]:
-    """The weaker half of the passages: what a question finds whose document we do not hold."""
-    passages = sorted((n for n in found if n.kind == "passage"), key=lambda n: n.lexical + n.similarity)
-    return [*passages[: (len(passages) + 1) // 2], *(n for n in found if n.kind != "passage")]
+def without_document(found: Sequence[Neighbour]) -> list[Neighbour]:
+    """All but the document that speaks for a question most: what it finds when we do not hold that one."""
+    best = max(
+        (n for n in found if n.kind == "passage"), key=lambda n: n.lexical + n.similarity, default=None
+    )
+    return [n for n in found if best is None or n.kind != "passage" or n.source != best.source]
 
 
 def fit_scope(
     contrast: Contrast,
     leaning: Leaning | None,
     training: Training,
-    kinds: frozenset[str],
+    grounds: Grounds,
     *,
     max_false_refusal: float,
 ) -> Scope:
     """Fit the weights if the examples allow, and cut where the promise of false refusals is kept."""
-    near, near_scores = _fitted(training.ours, training.near, lowest=-np.inf)
-    far, far_scores = _fitted(training.ours, training.far, lowest=_LOWEST_FAR)
+    near, near_scores = _fitted(training.ours, training.near, least=LEAST_NEAR, lowest=-np.inf)
+    far, far_scores = _fitted(training.ours, training.far, least=LEAST_OURS, lowest=_LOWEST_FAR)
     held_out = _both(near_scores, far_scores)
     cut = conformal_floor(held_out, max_false_refusal)
     if cut is None:  # no promise can be made: what lies with the least of our own examples may pass
@@ -205,24 +224,33 @@ def fit_scope(
         near=near,
         far=far,
         cut=max(float(cut), LEAST_CUT),
-        kinds=kinds,
+        grounds=grounds,
         notes=(*_thin(len(training.ours), max_false_refusal), *_strange(strangers)),
     )
 
 
-def _fitted(ours: Floats, others: Floats, *, lowest: float) -> tuple[Reading, Floats]:
+def _fitted(ours: Floats, others: Floats, *, least: int, lowest: float) -> tuple[Reading, Floats]:
     """A combiner on its scale, and the scores of our own examples by combiners that did not see them."""
     rule = scope_rule()
-    if len(ours) < LEAST_OURS or len(others) < LEAST_OTHERS:
+    if len(ours) < least or len(others) < LEAST_OTHERS:
         reading = Reading(rule, 0.0, 2.0)
         return reading, reading.of(rule.logits(ours))
     features = np.concatenate([ours, others])
     truth = np.arange(len(features)) < len(ours)
     held_out = rule.cross_fitted(features, truth, stiffness=_STIFFNESS)[truth]
-    low, middle = np.quantile(held_out, (_LOW, 0.5))
+    low, middle = _least(held_out), np.median(held_out)
     fitted = rule.fitted(features, truth, stiffness=_STIFFNESS)
     reading = Reading(fitted, max(float(low), lowest), float(middle))
     return reading, reading.of(held_out)
+
+
+def _least(logits: Floats) -> float:
+    """What few of our questions lie under; a handful of examples tells it by its spread."""
+    count = len(logits)
+    if count >= enough_for(_LOW):
+        return float(np.quantile(logits, _LOW))
+    spread = float(np.std(logits, ddof=1)) * math.sqrt(1 + 1 / count)
+    return float(logits.mean() + student_t.ppf(_LOW, count - 1) * spread)
 
 
 def _both(near: Floats, far: Floats) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+import anyio
 import pytest
 
 from classifiers import ClassifierError
@@ -12,6 +13,7 @@ from classifiers.gate.examples import ExampleGate
 from classifiers.gate.lexical import Rarity
 from classifiers.gate.passages import PassageScope
 from encoders import Encoder, encode_one
+from encoders.shipped import load_shipped
 from encoders.testing import HashingEncoder
 from storage.testing import MemoryIndex
 from storage.vectors import Point
@@ -42,6 +44,20 @@ async def filled(encoder: Encoder) -> MemoryIndex:
     return index
 
 
+@pytest.fixture(scope="module")
+def encoder() -> Encoder:
+    return load_shipped()
+
+
+@pytest.fixture(scope="module")
+def gate(encoder: Encoder) -> ExampleGate:
+    async def fit() -> ExampleGate:
+        scope = PassageScope(await filled(encoder), Rarity.fitted([text for _, text in PASSAGES]))
+        return await ExampleGate.fit(Policy(), encoder, [scope])
+
+    return anyio.run(fit)
+
+
 @pytest.mark.parametrize(
     ("question", "source"),
     [
@@ -51,10 +67,9 @@ async def filled(encoder: Encoder) -> MemoryIndex:
         ("What does a parking permit cost?", "Parking rules"),
     ],
 )
-async def test_a_question_about_a_document_we_hold_is_ours(question: str, source: str) -> None:
-    encoder = HashingEncoder()
-    scope = PassageScope(await filled(encoder), Rarity.fitted([text for _, text in PASSAGES]))
-    gate = await ExampleGate.fit(Policy(), encoder, [scope])
+async def test_a_question_about_a_document_we_hold_is_ours(
+    gate: ExampleGate, encoder: Encoder, question: str, source: str
+) -> None:
     verdict = await gate.judge(await encode_one(encoder, question), tenant="t")
     assert verdict.label == "must", verdict.reason
     assert verdict.nearest is not None
@@ -64,9 +79,9 @@ async def test_a_question_about_a_document_we_hold_is_ours(question: str, source
 @pytest.mark.parametrize(
     "question", ["Who won the cup final in 1966?", "宇宙の年齢は？", "恐龙为什么灭绝了？"]
 )
-async def test_a_question_about_no_document_is_not(question: str) -> None:
-    encoder = HashingEncoder()
-    gate = await ExampleGate.fit(Policy(), encoder, [PassageScope(await filled(encoder))])
+async def test_a_question_about_no_document_is_not(
+    gate: ExampleGate, encoder: Encoder, question: str
+) -> None:
     verdict = await gate.judge(await encode_one(encoder, question), tenant="t")
     assert verdict.label in ("may", "unsure"), verdict.reason
 
