@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from typing import Any
 
@@ -122,7 +122,7 @@ async def assemble(
             judge=judge,
             desk=desk,
             audits=audits,
-            figures=Figures(stores.database, audits, price=settings.upstream.price),
+            figures=_figures(settings, stores, audits),
             approvals=approvals,
             acceptances=acceptances,
             keys=_keys(settings.auth, stores.database),
@@ -154,6 +154,11 @@ def _pipeline(
 
 def _audits(settings: CacheSettings, stores: Stores) -> Audits:
     return Audits(stores.database, stores.shelf, model=stores.shelf.made_for, on_breach=settings.on_breach)
+
+
+def _figures(settings: Settings, stores: Stores, audits: Audits) -> Figures:
+    promise = timedelta(hours=settings.review.promise_hours)
+    return Figures(stores.database, audits, price=settings.upstream.price, promise=promise)
 
 
 def _lookups(settings: CacheSettings, stores: Stores, metrics: Metrics) -> LookupLog | None:

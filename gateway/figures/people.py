@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -24,15 +24,20 @@ TIMED = 10_000  # answered tickets whose waits are read: the newest of the perio
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketFigures:
-    """`open` and `claimed` are as of now, the others of the period. Waits are from question to answer."""
+    """`open`, `claimed` and `overdue` are as of now, the others of the period.
+
+    Waits are from question to answer; overdue is what waits for longer than was promised.
+    """
 
     open: int
     claimed: int
+    overdue: int
     opened: int
     answered: int
     dismissed: int
     wait_p50_s: float | None
     wait_p90_s: float | None
+    in_time: Rate  # of those answered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +59,11 @@ class WrongAnswers:
     shelves: tuple[ShelfReport, ...]
 
 
-async def tickets_of(connection: AsyncConnection, view: View) -> TicketFigures:
+async def tickets_of(connection: AsyncConnection, view: View, *, promise: timedelta) -> TicketFigures:
     """The tickets of a view."""
     waiting = select(tickets.c.state, func.count()).where(tickets.c.state.in_(("open", "claimed")))
     now = await _by_name(connection, _owned(waiting, tickets, view).group_by(tickets.c.state))
+    late = _owned(_counting(tickets), tickets, view).where(tickets.c.state.in_(("open", "claimed")))
     opened = _during(_counting(tickets), tickets, tickets.c.created_at, view)
     answered = _during(_counting(tickets), tickets, tickets.c.answered_at, view)
     dismissed = _during(_counting(tickets), tickets, tickets.c.updated_at, view)
@@ -67,11 +73,13 @@ async def tickets_of(connection: AsyncConnection, view: View) -> TicketFigures:
     return TicketFigures(
         open=now.get("open", 0),
         claimed=now.get("claimed", 0),
+        overdue=await connection.scalar(late.where(tickets.c.created_at < view.period.until - promise)) or 0,
         opened=await connection.scalar(opened) or 0,
         answered=await connection.scalar(answered) or 0,
         dismissed=await connection.scalar(dismissed.where(tickets.c.state == "dismissed")) or 0,
         wait_p50_s=float(np.percentile(waits, 50)) if waits else None,
         wait_p90_s=float(np.percentile(waits, 90)) if waits else None,
+        in_time=Rate(sum(wait <= promise.total_seconds() for wait in waits), len(waits)),
     )
 
 

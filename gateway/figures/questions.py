@@ -66,7 +66,13 @@ class QuestionPage:
 
 
 async def questions_behind(
-    connection: AsyncConnection, view: View, behind: Behind, *, limit: int = 50, after: int | None = None
+    connection: AsyncConnection,
+    view: View,
+    behind: Behind,
+    *,
+    limit: int = 50,
+    after: int | None = None,
+    offset: int = 0,
 ) -> QuestionPage:
     """A page of the questions that a figure counts.
 
@@ -78,7 +84,7 @@ async def questions_behind(
         at = select(outcomes.c.at).where(outcomes.c.id == after).scalar_subquery()
         query = query.where(or_(outcomes.c.at < at, and_(outcomes.c.at == at, outcomes.c.id < after)))
     limit = max(1, min(limit, LARGEST_PAGE))
-    query = query.order_by(outcomes.c.at.desc(), outcomes.c.id.desc()).limit(limit + 1)
+    query = query.order_by(outcomes.c.at.desc(), outcomes.c.id.desc()).limit(limit + 1).offset(offset)
     rows = (await connection.execute(query)).mappings().all()
     found = tuple(AskedQuestion(**row) for row in rows[:limit])
     return QuestionPage(found, found[-1].id if len(rows) > limit else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from gateway.figures.counts import FAITHFULNESS_BINS
 from gateway.figures.definitions import FIGURES
@@ -80,10 +80,18 @@ class Report:
 class Figures:
     """Reads figures. Those of one report are a few milliseconds apart, not of one instant."""
 
-    def __init__(self, db: Database, audits: Audits, *, price: PriceSettings | None = None) -> None:
+    def __init__(
+        self,
+        db: Database,
+        audits: Audits,
+        *,
+        price: PriceSettings | None = None,
+        promise: timedelta = timedelta(hours=24),
+    ) -> None:
         self._db = db
         self._audits = audits
         self._price = price
+        self._promise = promise  # to those who wait for a person
 
     async def report(self, view: View) -> Report:
         """Every figure of a view. Raises `StoreUnavailable`."""
@@ -94,7 +102,7 @@ class Figures:
                 await counts_of(connection, view.before),
             )
             times = await times_of(connection, view)
-            tickets = await tickets_of(connection, view)
+            tickets = await tickets_of(connection, view, promise=self._promise)
             thumbs, judged = await thumbs_of(connection, view), await judged_of(connection, view)
         shelves = await self._audits.reports(tenant=view.tenant, topics=False)
         return Report(
@@ -114,7 +122,7 @@ class Figures:
         )
 
     async def questions(
-        self, view: View, behind: Behind, *, limit: int = 50, after: int | None = None
+        self, view: View, behind: Behind, *, limit: int = 50, after: int | None = None, offset: int = 0
     ) -> QuestionPage:
         """A page of the questions behind a figure, the newest first.
 
@@ -123,7 +131,7 @@ class Figures:
             StoreUnavailable.
         """
         async with reading(self._db, "questions") as connection:
-            return await questions_behind(connection, view, behind, limit=limit, after=after)
+            return await questions_behind(connection, view, behind, limit=limit, after=after, offset=offset)
 
 
 def _rates(counts: Sequence[Count]) -> Rates:

@@ -82,11 +82,17 @@ def _report(report: Report) -> dict[str, Any]:
         "latency_ms": rendered(report.times.outcomes),
         "stages_ms": rendered(report.times.stages),
         "savings": rendered(report.savings),
-        "tickets": rendered(report.tickets),
+        "tickets": {**_object(report.tickets), "in_time": _rate(report.tickets.in_time)},
         "thumbs_down": _rate(report.thumbs_down),
         "judged_wrong": _rate(report.judged_wrong),
         "wrong_answers": rendered(report.wrong_answers),
     }
+
+
+def _object(value: object) -> dict[str, Any]:
+    shown = rendered(value)
+    assert isinstance(shown, dict)  # noqa: S101 - for the type checker: a dataclass is an object
+    return shown
 
 
 def _rates(rates: Rates) -> dict[str, Any]:

@@ -172,8 +172,8 @@ async def test_tickets_thumbs_and_verdicts_are_counted_by_when_they_happened(dat
     report = await figures_of(database).report(view(6))
     found = asdict(report.tickets)
     assert found == {
-        "open": 1, "claimed": 1, "opened": 1, "answered": 2, "dismissed": 0,
-        "wait_p50_s": 4.5 * 86400, "wait_p90_s": pytest.approx(4.9 * 86400),
+        "open": 1, "claimed": 1, "overdue": 1, "opened": 1, "answered": 2, "dismissed": 0,
+        "wait_p50_s": 4.5 * 86400, "wait_p90_s": pytest.approx(4.9 * 86400), "in_time": {"count": 0, "n": 2},
     }  # fmt: skip
     assert report.thumbs_down == Rate(1, 2)
     assert (await figures_of(database).report(view(6, language="ja"))).tickets.opened == 1
