@@ -35,7 +35,9 @@ from gateway.replies import Replies
 from gateway.review.acceptance import Acceptances
 from gateway.review.approval import Approvals
 from gateway.review.audits import Audits
+from gateway.review.judgements import Judgements
 from gateway.review.lookups import LookupLog, Rates
+from gateway.review.queue import Queue
 from gateway.review.rereview import Overdue, review_overdue
 from gateway.review.tickets import Tickets
 from gateway.settings import AuthSettings, CacheSettings, Settings, UnderstandingSettings
@@ -64,6 +66,8 @@ class Services:
     gatekeeping: Gatekeeping
     judge: Judge
     desk: Desk
+    queue: Queue
+    judgements: Judgements
     audits: Audits
     figures: Figures
     approvals: Approvals
@@ -111,7 +115,9 @@ async def assemble(
         desk = await stack.enter_async_context(open_desk(settings, stores.database, metrics))
         reviews = _ask_for_reviews(stores, settings.cache.overdue)
         statistics = (outcomes.run(), acceptances.run(), *([lookups.run()] if lookups else []))
-        for work in (*statistics, _catch_up(stores), reviews, *gatekeeping.beside, *desk.beside):
+        queue = Queue(stores.database, stores.encoder, promise_hours=settings.review.promise_hours)
+        people = (reviews, *desk.beside, *([queue.run()] if settings.console.enabled else []))
+        for work in (*statistics, _catch_up(stores), *gatekeeping.beside, *people):
             await stack.enter_async_context(_beside(work))
         yield Services(
             settings=settings,
@@ -121,6 +127,8 @@ async def assemble(
             gatekeeping=gatekeeping,
             judge=judge,
             desk=desk,
+            queue=queue,
+            judgements=Judgements(stores.database, desk.tickets, gatekeeping.examples),
             audits=audits,
             figures=_figures(settings, stores, audits),
             approvals=approvals,

@@ -214,6 +214,22 @@ class Tickets:
             await self._announce(connection, dismissed, "dismissed")
             return dismissed
 
+    async def reopen(self, ticket_id: str, *, tenant: str, by: str) -> Ticket:
+        """Take a dismissal back; the ticket waits again, for anybody. A repeat changes nothing.
+
+        Raises:
+            Conflict: if somebody else dismissed it, or it was answered.
+        """
+        async with writing(self._db, "tickets") as connection:
+            ticket = await _fetch(connection, ticket_id, tenant=tenant, to_change=True)
+            if ticket.state == "open":
+                return ticket
+            if ticket.state != "dismissed" or ticket.claimed_by != by:
+                raise Conflict(f"ticket {ticket.id} is {ticket.state} by {ticket.claimed_by}")
+            return await _change(
+                connection, ticket, "reopened", by=by, values={"state": "open", "claimed_by": None}
+            )
+
     async def answer(
         self, ticket_id: str, *, tenant: str, by: str, answer: str, entry_id: str | None = None
     ) -> Ticket:

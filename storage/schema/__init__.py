@@ -7,6 +7,7 @@ from storage.schema.documents import documents, passages
 from storage.schema.entries import entries, entry_history, entry_phrasings, entry_sources, suggestions
 from storage.schema.figures import outcome_hours
 from storage.schema.gate import gate_examples
+from storage.schema.labels import draft_labels
 from storage.schema.outcomes import audit_windows, audits, feedback, outcomes
 from storage.schema.people import memberships, sessions, sign_in_failures, users
 from storage.schema.tickets import ticket_events, tickets
@@ -19,6 +20,7 @@ __all__ = [
     "audits",
     "deliveries",
     "documents",
+    "draft_labels",
     "entries",
     "entry_history",
     "entry_phrasings",

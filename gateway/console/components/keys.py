@@ -29,6 +29,10 @@ class Keys:
         self._does[key] = handler
         self._says[key] = text
 
+    def note(self, key: str, text: str) -> None:
+        """List a key that the page itself listens to."""
+        self._says[key] = text
+
     def listen(self) -> None:
         """Start listening; the frame does this once."""
         ui.keyboard(on_key=self._pressed, ignore=["input", "select", "textarea"])

@@ -1,0 +1,160 @@
+"""What a reviewer decides on a ticket besides its answer: whose question it was, and if the draft was fine.
+
+Each decision teaches something: the gate gets a candidate example, the faithfulness judge a labelled draft.
+It can be taken back by whoever made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from sqlalchemy import delete, insert, select
+
+from gateway.errors import InvalidRequest
+from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples
+from gateway.review.kept import reading, writing
+from gateway.review.tickets import Ticket, Tickets, record_event
+from storage.schema import draft_labels
+from storage.sql import Database
+
+__all__ = ["DraftLabel", "Drafted", "Judgements", "drafted"]
+
+Closing = Literal["may", "must_not"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafted:
+    """What RAG answered before it was stopped."""
+
+    text: str
+    contexts: tuple[Mapping[str, Any], ...]
+    statements: tuple[Mapping[str, Any], ...]  # with the judge's verdicts; none where it did not check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftLabel:
+    """Whether a person found a draft supported by its contexts; a case of `sekisho evaluate faithfulness`."""
+
+    ticket_id: str
+    language: str
+    question: str
+    answer: str
+    contexts: tuple[str, ...]
+    faithful: bool
+    by: str
+    at: datetime
+
+
+class Judgements:
+    """Decisions on tickets, of all tenants."""
+
+    def __init__(self, db: Database, tickets: Tickets, examples: GateExamples) -> None:
+        self._db = db
+        self._tickets = tickets
+        self._examples = examples
+
+    async def not_ours(
+        self, ticket_id: str, *, tenant: str, by: str, label: Closing = "may", topic: str = ""
+    ) -> GateExample:
+        """The question should have been refused: close the ticket, and propose it to the gate.
+
+        Raises:
+            Conflict: if another holds the ticket, or the words wait as another class.
+            InvalidRequest: if the question leans on earlier turns, so that it can be no example.
+        """
+        await self._tickets.claim(ticket_id, tenant=tenant, by=by)
+        made = await self._propose(ticket_id, label, tenant=tenant, by=by, topic=topic)
+        await self._tickets.dismiss(ticket_id, tenant=tenant, by=by, comment=f"{label}:{topic}".rstrip(":"))
+        return made
+
+    async def ours_after_all(self, ticket_id: str, *, tenant: str, by: str) -> None:
+        """Take that back: the ticket waits again, and its proposal goes unless an admin took it."""
+        await self._tickets.reopen(ticket_id, tenant=tenant, by=by)
+        await self._withdraw(ticket_id, tenant=tenant, by=by)
+
+    async def gate_was_wrong(self, ticket_id: str, *, tenant: str, by: str) -> GateExample:
+        """The question is ours, and the gate should not have doubted it; the ticket still wants an answer."""
+        return await self._propose(ticket_id, "must", tenant=tenant, by=by)
+
+    async def gate_was_right(self, ticket_id: str, *, tenant: str, by: str) -> None:
+        """Take that back."""
+        await self._withdraw(ticket_id, tenant=tenant, by=by)
+
+    async def proposed(self, ticket_id: str, *, tenant: str) -> GateExample | None:
+        """What stands proposed or accepted of a ticket."""
+        page = await self._examples.list(tenant, ticket_id=ticket_id, limit=5)
+        return next((one for one in page.examples if one.state != "rejected"), None)
+
+    async def label_draft(self, ticket_id: str, *, tenant: str, by: str, faithful: bool) -> None:
+        """Whether the draft was supported by its passages; a second label takes the first one's place.
+
+        Raises:
+            InvalidRequest: if there was no draft.
+        """
+        ticket = await self._tickets.get(ticket_id, tenant=tenant)
+        draft = drafted(ticket)
+        if draft is None:
+            raise InvalidRequest(f"ticket {ticket.id} has no draft to label")
+        row = {
+            "ticket_id": ticket.id,
+            "tenant": tenant,
+            "language": ticket.language,
+            "question": ticket.question,
+            "answer": draft.text,
+            "contexts": [passage["text"] for passage in draft.contexts],
+            "faithful": faithful,
+            "by": by,
+            "at": datetime.now(UTC),
+        }
+        async with writing(self._db, "labels") as connection:
+            await connection.execute(delete(draft_labels).where(draft_labels.c.ticket_id == ticket.id))
+            await connection.execute(insert(draft_labels).values(row))
+            await record_event(connection, ticket.id, "draft_labelled", by=by, detail={"faithful": faithful})
+
+    async def unlabel_draft(self, ticket_id: str, *, tenant: str, by: str) -> None:
+        """Take a label back; a repeat changes nothing."""
+        ticket = await self._tickets.get(ticket_id, tenant=tenant)
+        async with writing(self._db, "labels") as connection:
+            gone = delete(draft_labels).where(draft_labels.c.ticket_id == ticket.id)
+            if (await connection.execute(gone)).rowcount:
+                await record_event(connection, ticket.id, "draft_label_removed", by=by, detail={})
+
+    async def labels(self, tenant: str, *, ticket_id: str | None = None) -> tuple[DraftLabel, ...]:
+        """The labels of a tenant, the oldest first."""
+        names = DraftLabel.__dataclass_fields__
+        query = select(*(draft_labels.c[name] for name in names)).where(draft_labels.c.tenant == tenant)
+        if ticket_id is not None:
+            query = query.where(draft_labels.c.ticket_id == ticket_id)
+        async with reading(self._db, "labels") as connection:
+            rows = (await connection.execute(query.order_by(draft_labels.c.at))).mappings().all()
+        return tuple(DraftLabel(**row | {"contexts": tuple(row["contexts"])}) for row in map(dict, rows))
+
+    async def _propose(
+        self, ticket_id: str, label: ExampleLabel, *, tenant: str, by: str, topic: str = ""
+    ) -> GateExample:
+        return await self._examples.propose_of_ticket(
+            self._tickets, tenant, ticket_id, label, by=by, topic=topic
+        )
+
+    async def _withdraw(self, ticket_id: str, *, tenant: str, by: str) -> None:
+        ticket = await self._tickets.get(ticket_id, tenant=tenant)
+        made = await self.proposed(ticket.id, tenant=tenant)
+        if made is not None and made.state == "candidate" and made.by == by:
+            await self._examples.reject(tenant, made.id, by=by)
+
+
+def drafted(ticket: Ticket) -> Drafted | None:
+    """The draft inside a ticket, with what the judge said of its statements."""
+    found = {step["stage"]: step["found"] for step in ticket.steps if "stage" in step}
+    draft = found.get("rag") or {}
+    if draft.get("type") != "draft":
+        return None
+    checked = found.get("faithfulness") or {}
+    return Drafted(
+        text=draft["text"],
+        contexts=tuple(draft["contexts"]),
+        statements=tuple(checked.get("statements") or ()),
+    )

@@ -1,0 +1,99 @@
+"""What the queue needs to know of a ticket: little enough that a thousand of them are read at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, select
+
+from gateway.review.kept import reading
+from storage.schema import tickets as table
+from storage.sql import Database
+
+__all__ = ["SEVERITY", "Waiting", "severity_of", "tickets_in", "topic_of", "topics_of"]
+
+# How much harm a question of this kind does while it waits, by reason; frequency times this ranks the queue.
+SEVERITY: Mapping[str, int] = {
+    "thumbs_down": 5,  # a wrong answer may be going out
+    "source_changed": 4,  # so may this one
+    "source_gone": 4,
+    "unsupported_statement": 3,  # the chatbot makes things up here
+    "unchecked": 3,
+    "nothing_relevant": 2,  # the documents have a gap
+    "gate_unsure": 2,
+    "upstream_unavailable": 2,  # not the question's fault, but somebody waits
+    "classifier_failed": 2,
+    "encoder_failed": 2,
+    "internal_error": 2,
+    "review_due": 1,
+}
+SEVERITY_OF_OTHERS = 2
+AT_ONCE = 300  # tickets whose steps are read together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A ticket as the queue shows it."""
+
+    id: str
+    question: str
+    language: str
+    outcome: str
+    reason: str
+    state: str
+    claimed_by: str | None
+    created_at: datetime
+    revision: int
+
+
+_COLUMNS = tuple(table.c[name] for name in Waiting.__dataclass_fields__)
+
+
+async def tickets_in(
+    db: Database, tenant: str | None, states: Sequence[str], *, newest: int | None = None
+) -> list[Waiting]:
+    """A tenant's tickets in these states, the oldest first; `newest` gives only the last changed ones."""
+    query: Select[Any] = select(*_COLUMNS).where(table.c.state.in_(states))
+    if tenant is not None:
+        query = query.where(table.c.tenant == tenant)
+    ordered = query.order_by(table.c.created_at, table.c.id)
+    if newest is not None:
+        ordered = query.order_by(table.c.updated_at.desc(), table.c.id).limit(newest)
+    async with reading(db, "tickets") as connection:
+        rows = (await connection.execute(ordered)).mappings().all()
+    return [Waiting(**row) for row in rows]
+
+
+def severity_of(reason: str) -> int:
+    """How much harm a question with this reason does while it waits."""
+    return SEVERITY.get(reason, SEVERITY_OF_OTHERS)
+
+
+async def topics_of(db: Database, ids: Sequence[str]) -> dict[str, str]:
+    """What each ticket is about, as far as its steps tell; the empty text where they don't."""
+    found: dict[str, str] = {}
+    for start in range(0, len(ids), AT_ONCE):
+        query = select(table.c.id, table.c.steps).where(table.c.id.in_(ids[start : start + AT_ONCE]))
+        async with reading(db, "tickets") as connection:
+            rows = (await connection.execute(query)).all()
+        found |= {id_: topic_of(steps) for id_, steps in rows}
+    return found
+
+
+def topic_of(steps: Sequence[Mapping[str, Any]]) -> str:
+    """The document that was found for it, or that the entry nearest to it came from."""
+    return next((" ".join(name.split()) for name in _documents(steps) if name.strip()), "")
+
+
+def _documents(steps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for step in steps:
+        found = step.get("found") or {}
+        for passage in found.get("contexts") or ():
+            yield passage.get("source") or passage.get("title") or ""
+        for source in (found.get("entry") or {}).get("sources") or ():
+            yield source.get("document", "")
+        if "document" in step:  # a change of a source has no stage
+            yield step["document"]
