@@ -97,48 +97,53 @@ async def assemble(
         ConfigurationError, DatabaseUnavailable, IndexUnavailable, EncoderError: naming what is wrong.
     """
     async with AsyncExitStack() as stack:
-        stores = await stack.enter_async_context(open_stores(settings))
-        structlog.get_logger("sekisho.cache").info("languages", judged_by=stores.shelf.covers)
-        await _read_documents(settings, stores)
-        await stores.catch_up()
-        metrics = Metrics(CollectorRegistry())
-        outcomes = OutcomeLog(stores.database, on_lost=metrics.lost_outcomes.inc)
-        lookups = _lookups(settings.cache, stores, metrics)
-        approvals = _approvals(settings.cache, stores)
-        acceptances = Acceptances(stores.database, stores.entries, approvals.suggestions)
-        telemetry = Telemetry(metrics, outcomes, lookups, acceptances, texts=settings.logging.texts)
-        gatekeeping = await open_gate(settings, stores, metrics)
-        gate = gatekeeping.gate
-        rag = _rag(settings, stores)
-        stack.push_async_callback(rag.close)
-        audits, judge = _audits(settings.cache, stores), open_judge(settings)
-        desk = await stack.enter_async_context(open_desk(settings, stores.database, metrics))
-        reviews = _ask_for_reviews(stores, settings.cache.overdue)
-        statistics = (outcomes.run(), acceptances.run(), *([lookups.run()] if lookups else []))
-        queue = Queue(stores.database, stores.encoder, promise_hours=settings.review.promise_hours)
-        people = (reviews, *desk.beside, *([queue.run()] if settings.console.enabled else []))
-        for work in (*statistics, _catch_up(stores), *gatekeeping.beside, *people):
-            await stack.enter_async_context(_beside(work))
-        yield Services(
-            settings=settings,
-            version=version("sekisho"),
-            stores=stores,
-            gate=gate,
-            gatekeeping=gatekeeping,
-            judge=judge,
-            desk=desk,
-            queue=queue,
-            judgements=Judgements(stores.database, desk.tickets, gatekeeping.examples),
-            audits=audits,
-            figures=_figures(settings, stores, audits),
-            approvals=approvals,
-            acceptances=acceptances,
-            keys=_keys(settings.auth, stores.database),
-            people=await open_people(settings.console, stores.database),
-            telemetry=telemetry,
-            pipeline=_pipeline(settings, stores, gate, around_rag(rag), judge, desk, telemetry),
-            probe=await encode_one(stores.encoder, "Is anybody there?"),
-        )
+        yield await _assembled(stack, settings, around_rag)
+
+
+async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Callable[[Rag], Rag]) -> Services:
+    """The gateway; what must be closed, or runs beside it, is on the stack."""
+    stores = await stack.enter_async_context(open_stores(settings))
+    structlog.get_logger("sekisho.cache").info("languages", judged_by=stores.shelf.covers)
+    await _read_documents(settings, stores)
+    await stores.catch_up()
+    metrics = Metrics(CollectorRegistry())
+    outcomes = OutcomeLog(stores.database, on_lost=metrics.lost_outcomes.inc)
+    lookups = _lookups(settings.cache, stores, metrics)
+    approvals = _approvals(settings.cache, stores)
+    acceptances = Acceptances(stores.database, stores.entries, approvals.suggestions)
+    telemetry = Telemetry(metrics, outcomes, lookups, acceptances, texts=settings.logging.texts)
+    gatekeeping = await open_gate(settings, stores, metrics)
+    gate = gatekeeping.gate
+    rag = _rag(settings, stores)
+    stack.push_async_callback(rag.close)
+    audits, judge = _audits(settings.cache, stores), open_judge(settings)
+    desk = await stack.enter_async_context(open_desk(settings, stores.database, metrics))
+    reviews = _ask_for_reviews(stores, settings.cache.overdue)
+    statistics = (outcomes.run(), acceptances.run(), *([lookups.run()] if lookups else []))
+    queue = Queue(stores.database, stores.encoder, promise_hours=settings.review.promise_hours)
+    people = (reviews, *desk.beside, *([queue.run()] if settings.console.enabled else []))
+    for work in (*statistics, _catch_up(stores), *gatekeeping.beside, *people):
+        await stack.enter_async_context(_beside(work))
+    return Services(
+        settings=settings,
+        version=version("sekisho"),
+        stores=stores,
+        gate=gate,
+        gatekeeping=gatekeeping,
+        judge=judge,
+        desk=desk,
+        queue=queue,
+        judgements=Judgements(stores.database, desk.tickets, gatekeeping.examples),
+        audits=audits,
+        figures=_figures(settings, stores, audits),
+        approvals=approvals,
+        acceptances=acceptances,
+        keys=_keys(settings.auth, stores.database),
+        people=await open_people(settings.console, stores.database),
+        telemetry=telemetry,
+        pipeline=_pipeline(settings, stores, gate, around_rag(rag), judge, desk, telemetry),
+        probe=await encode_one(stores.encoder, "Is anybody there?"),
+    )
 
 
 def _pipeline(
