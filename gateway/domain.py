@@ -69,6 +69,7 @@ class Question:
     conversation: Conversation
     self_contained: bool = True  # False: it depends on earlier turns and could not be rewritten
     leans_on: tuple[str, ...] | None = None  # the asker's turns it depends on; None: the one before it
+    answers_the_bot: bool = False  # it is a short answer to what the bot asked, so it is not out of scope
 
     @property
     def tenant(self) -> str:

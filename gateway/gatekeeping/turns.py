@@ -19,6 +19,7 @@ __all__ = ["ConversationGate"]
 
 WIDE = 6  # of the asker's last turns, the question included
 STANDS = 0.9  # on the axis of scope; "how much is it?" reaches 0.73 by itself, "and when do you close?" 0.98
+_ON_SCOPE = ("empty", "scope", "default")  # rules that say whose a question is, not that it is forbidden
 _BY_WORD = ("example", "entry")  # rules by which a person has decided, as by the allow list
 
 
@@ -36,6 +37,13 @@ class ConversationGate:
         Raises:
             ClassifierError: when the gate cannot judge.
         """
+        verdict = await self._in_turn(question, encoded)
+        if not question.answers_the_bot or verdict.label == "must" or verdict.rule not in _ON_SCOPE:
+            return verdict
+        reason = f"a short answer to what the bot asked, though {verdict.reason}"
+        return replace(verdict, label="must", rule="small_talk", reason=reason)
+
+    async def _in_turn(self, question: Question, encoded: Encoded) -> GateVerdict:
         if question.self_contained:
             return await self._judged(self._gate, question, encoded)
         seen: list[GateVerdict] = []

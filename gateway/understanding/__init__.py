@@ -11,6 +11,7 @@ from gateway.errors import InvalidRequest
 from gateway.language import Language, language_of
 from gateway.understanding.leaning import leans, ruled
 from gateway.understanding.nearness import nearness
+from gateway.understanding.replying import answers_the_bot, bot_asked, small_talk_language
 from gateway.understanding.rewriting import Completes, Rewriter
 from gateway.understanding.splitting import is_reply, questions_in
 from gateway.understanding.weighing import Caution, Nearness, read_weights
@@ -51,7 +52,7 @@ class Understanding:
         """
         text = conversation.real_question
         earlier = [turn for turn in conversation.turns[:-1] if turn.role != "system" and turn.text.strip()]
-        language = self._language(text, earlier)
+        language = small_talk_language(text, self._language(text, earlier))
         words = wording(language)
         if is_reply(text, words):
             return self._reply(conversation, earlier, language)
@@ -79,18 +80,22 @@ class Understanding:
 
     def _reply(self, conversation: Conversation, earlier: Sequence[Turn], language: Language) -> Understood:
         """ "Yes" after a question of ours goes on with the conversation; else it is small talk."""
-        asked = (
-            bool(earlier) and earlier[-1].role == "assistant" and "?" in earlier[-1].text.replace("？", "?")
-        )
-        if not asked:
+        if not bot_asked(earlier):
             return Understood((), language)
         text = conversation.real_question.strip()
-        reply = Question(text=text, language=language, conversation=conversation, self_contained=False)
+        reply = Question(
+            text=text,
+            language=language,
+            conversation=conversation,
+            self_contained=False,
+            answers_the_bot=True,
+        )
         return Understood((reply,), language)
 
     async def _question(
         self, text: str, conversation: Conversation, earlier: Sequence[Turn], words: Wording
     ) -> Question:
+        answers = answers_the_bot(text, earlier, words)
         alone = await self._stands_alone(text, earlier, words)
         if not alone and earlier and self._rewriter:
             rewritten = await self._rewriter.rewrite(text, earlier, words)
@@ -101,6 +106,7 @@ class Understanding:
             conversation=conversation,
             self_contained=alone,
             leans_on=() if alone else _leaned_on(earlier, words),
+            answers_the_bot=answers,
         )
 
     async def _stands_alone(self, text: str, earlier: Sequence[Turn], words: Wording) -> bool:

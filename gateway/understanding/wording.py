@@ -31,6 +31,7 @@ class Wording:
     question_start: re.Pattern[str]
     question: re.Pattern[str]
     answer: re.Pattern[str]  # a whole message that replies to a question of ours
+    open_offer: re.Pattern[str]  # a question of ours that any subject may follow: "anything else?"
     exempt: re.Pattern[str]  # looks like a reference, but is none
     leaning_start: re.Pattern[str]  # continues what was said before
     elliptic_start: re.Pattern[str]  # a topic without a question: "what about …"
@@ -75,6 +76,7 @@ def wording(language: Language) -> Wording:
         question_start=_any(question["begins"]),
         question=_any(question["anywhere"]),
         answer=_any(data["answers"]),
+        open_offer=_any(data["open_offers"]),
         exempt=_any(dependence["exempt"], before=edge),
         leaning_start=_any(dependence["openers"]),
         elliptic_start=_any(dependence["elliptic"]),
