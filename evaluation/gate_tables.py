@@ -4,15 +4,84 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from classifiers.gate.promise import Promise, TooFew, Unkeepable
+from evaluation.few_shot import FewShotCurve
 from evaluation.fitted_on import LeftOut
+from evaluation.gate import GateResult, SliceResult
 from evaluation.gate_calibration import GateCalibration
+from evaluation.statistics import Rate
+from evaluation.tables import BASELINE
 
-__all__ = ["calibration_tables", "left_out_table"]
+__all__ = ["calibration_tables", "few_shot_table", "gate_table", "left_out_table", "worst_first"]
 
 _SHOWN = 5
+
+
+def gate_table(result: GateResult) -> list[Table]:
+    """Each slice, the one with most wrong decisions first, beside the baseline and refusing everybody."""
+    with_words = result.words_cut is not None
+    beside = ["TF-IDF", "AUROC"] if with_words else []
+    table = Table(
+        Column("slice", no_wrap=True), "n", "gold", Column("reach RAG", no_wrap=True), "must not", "unsure",
+        "AUROC",
+        *beside,
+        title=f"{len(result.judged)} questions, worst slice first",
+    )  # fmt: skip
+    for name, part in worst_first(result):
+        row = [
+            name,
+            str(part.n),
+            part.gold,
+            str(part.reach_rag),
+            _share(part.as_must_not),
+            _share(part.unsure),
+        ]
+        words = [_share(part.words_reach_rag), _number(part.words_auroc)] if with_words else []
+        table.add_row(*row, _number(part.auroc), *words, style="red" if part.seen else "")
+    return [*left_out_table(result.left_out), table, _whole(result)]
+
+
+def worst_first(result: GateResult) -> list[tuple[str, SliceResult]]:
+    """Slices by their share of wrong decisions; those that measure nothing last."""
+    return sorted(result.slices().items(), key=lambda part: (part[1].seen, -(part[1].wrong.value or 0.0)))
+
+
+def _whole(result: GateResult) -> Table:
+    whole = Table("", "must refused (unsure counts)", "may let through", "must not let through")
+    classes = {gold: result.of_class(gold) for gold in ("must", "may", "must_not")}
+    leaks = [str(classes[gold]["must"]) for gold in ("may", "must_not")]
+    whole.add_row("Sekisho", str(result.false_refusals), *leaks)
+    unsure = [str(classes[gold]["unsure"]) for gold in ("must", "may", "must_not")]
+    whole.add_row("  sent to a person as unsure", *unsure)
+    words = result.words_false_refusals
+    if words is not None:
+        whole.add_row("TF-IDF + logistic regression", str(words), "see above", "see above", style=BASELINE)
+    whole.add_row("refuse all", "100.0%", "0.0%", "0.0%", style=BASELINE)
+    seen = sum(one.seen for one in result.judged)
+    warning = f"{seen} cases in red stand in the policy, and their slices hold nothing else: no evidence.\n"
+    latency = result.as_json()["latency_ms"]
+    whole.caption = (warning if seen else "") + (
+        f"p50 {latency['p50']} ms, p95 {latency['p95']} ms a question beyond its embedding"
+    )
+    return whole
+
+
+def few_shot_table(curve: FewShotCurve) -> Table:
+    """AUROC by number of examples a class; must is what is let through of it."""
+    table = Table(
+        Column("slice", no_wrap=True), *(f"{size} a class" for size in curve.results),
+        title="AUROC by examples a class: median and range over seeds (must_…: share let through)",
+    )  # fmt: skip
+    reach, auroc, words = curve.reach_rag(), curve.auroc(), curve.auroc(words=True)
+    for name in reach:
+        figures = auroc.get(name) or reach[name]
+        table.add_row(name, *(str(figures.get(size, "–")) for size in curve.results))
+        if name in words:
+            row = (str(words[name].get(size, "–")) for size in curve.results)
+            table.add_row("  TF-IDF + LR", *row, style=BASELINE)
+    return table
 
 
 def calibration_tables(result: GateCalibration, error: float) -> list[Table]:
@@ -77,3 +146,11 @@ def _said(found: Promise | TooFew | Unkeepable, error: float) -> str:
                 f"No promise: scope might refuse {found.allowed}, but {len(found.refused)} are refused "
                 f"whatever its cut, by other rules or by the forbidden axis as fitted: {listed}"
             )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _share(rate: Rate | None) -> str:
+    return "–" if rate is None or rate.value is None else f"{rate.value:.1%}"

@@ -9,10 +9,9 @@ from rich.table import Column, Table
 
 from evaluation.faithfulness import FaithfulnessResult
 from evaluation.followups import FollowUpsResult
-from evaluation.gate import GateResult
 from evaluation.shelf import PairsResult, TrafficResult
 
-__all__ = ["faithfulness_table", "followups_table", "gate_table", "pairs_table", "traffic_table"]
+__all__ = ["BASELINE", "faithfulness_table", "followups_table", "pairs_table", "traffic_table"]
 
 BASELINE = "dim"
 
@@ -43,39 +42,6 @@ def traffic_table(result: TrafficResult) -> list[Table]:
     for name, rates in result.shelves().items():
         table.add_row(name, *(str(rate) for rate in rates), style="" if name == "Sekisho" else BASELINE)
     table.caption = f"{result.cut}\n{_latency(result.as_json())}"
-    return [table]
-
-
-def gate_table(result: GateResult) -> list[Table]:
-    """Each slice, the leakiest first."""
-    table = Table(
-        Column("slice", no_wrap=True),
-        "n",
-        "gold",
-        "reach RAG",
-        "called must not",
-        "unsure",
-        "AUROC",
-        title=f"{len(result.judged)} questions",
-    )
-    parts = sorted(
-        result.slices().items(), key=lambda part: (part[1].gold == "must", -(part[1].reach_rag.value or 0))
-    )
-    for name, part in parts:
-        table.add_row(
-            name,
-            str(part.n),
-            part.gold,
-            str(part.reach_rag),
-            str(part.as_must_not),
-            str(part.unsure),
-            _number(part.auroc),
-        )
-    table.caption = (
-        f"must-questions refused: {result.false_refusals}   "
-        "(refuse all: 100 %, nothing leaks; let all through: 0 %, everything does)\n"
-        f"{_latency(result.as_json())}"
-    )
     return [table]
 
 

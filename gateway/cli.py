@@ -11,7 +11,7 @@ from cache.errors import CacheError
 from classifiers import ClassifierError
 from encoders import EncoderError
 from evaluation.cli import app as evaluate
-from evaluation.cli import calibrate_gate_command
+from evaluation.gate_commands import calibrate_gate_command
 from gateway.commands import asking, data, people, serving
 from gateway.errors import SekishoError
 from storage.sql import DatabaseUnavailable

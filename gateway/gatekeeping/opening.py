@@ -26,7 +26,7 @@ from gateway.stores import Stores
 from gateway.switched_off import NoGate
 from gateway.telemetry import Metrics
 
-__all__ = ["VERIFIED_QUESTIONS", "Gatekeeping", "open_gate"]
+__all__ = ["VERIFIED_QUESTIONS", "Gatekeeping", "gate_sources", "open_gate"]
 
 VERIFIED_QUESTIONS = 1_000  # that the gate compares with when it suspects something; more add little but time
 
@@ -86,18 +86,19 @@ async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> Gat
     return kept
 
 
+def gate_sources(stores: Stores) -> list[ScopeSource]:
+    """Where proof of scope is found: verified entries and the operator's documents."""
+    return [EntryScope(stores.shelf), PassageScope(stores.passage_index, source_key="path")]
+
+
 async def _fitted(
     settings: Settings, stores: Stores, promises: GatePromises, policy: Policy, tenant: str
 ) -> Gate:
-    sources: list[ScopeSource] = [
-        EntryScope(stores.shelf),
-        PassageScope(stores.passage_index, source_key="path"),
-    ]
     cuts, share = CutsInForce(), settings.gate.max_false_refusal
     gate = await ExampleGate.fit(
         policy,
         stores.encoder,
-        sources,
+        gate_sources(stores),
         max_false_refusal=share,
         tenant=tenant,
         verified=await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS),

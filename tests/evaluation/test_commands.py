@@ -122,9 +122,9 @@ def test_the_gate_is_judged_slice_by_slice(write: Write, evaluate: Callable[...,
         },
     )
     found = evaluate("gate", "--config", config, "--cases", cases)
-    assert set(found) == {"must_false_refusal_rate", "slices", "latency_ms"}
+    assert set(found) >= {"must_false_refusal_rate", "slices", "latency_ms"}
     assert found["must_false_refusal_rate"] == 0.0
-    assert set(found["slices"]["far"]) == {"n", "gold", "reach_rag_rate", "ci95", "as_must_not_rate", "auroc"}
+    assert set(found["slices"]["far"]) >= {"n", "gold", "reach_rag_rate", "ci95", "as_must_not_rate", "auroc"}
     assert found["slices"]["in_scope"]["auroc"] is None
     assert (found["slices"]["far"]["reach_rag_rate"], found["slices"]["far"]["auroc"]) == (0.0, 1.0)
     assert found["slices"]["injection"]["as_must_not_rate"] == 1.0

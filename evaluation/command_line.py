@@ -1,0 +1,55 @@
+"""What the commands of `sekisho evaluate` share: options, stores of their own, progress, JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from gateway.configuration import find_settings
+from gateway.settings import Settings
+
+__all__ = ["Config", "File", "Json", "bar", "console", "scratch", "tell"]
+
+console = Console(highlight=False)
+
+Config = Annotated[
+    Path | None, typer.Option("--config", "-c", help="The configuration to measure.", envvar="SEKISHO_CONFIG")
+]
+Json = Annotated[Path | None, typer.Option("--json", help="Write the figures there.")]
+File = Annotated[Path | None, typer.Option()]
+
+
+@contextmanager
+def scratch(config: Path | None) -> Iterator[Settings]:
+    """The configuration over stores of its own: measuring never touches, nor reads, what is served."""
+    settings = find_settings(config)
+    with TemporaryDirectory(prefix="sekisho-") as folder:
+        storage = settings.storage.model_copy(
+            update={"folder": Path(folder), "url": None, "qdrant_url": None}
+        )
+        yield settings.model_copy(update={"storage": storage})
+
+
+@contextmanager
+def bar(total: int) -> Iterator[Callable[[], None]]:
+    """A bar that moves with each case judged."""
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("judging", total=total)
+        yield lambda: progress.advance(task)
+
+
+def tell(found: list[Table], figures: dict[str, Any], file: Path | None) -> None:
+    """Tables to people, figures to the file."""
+    for table in found:
+        console.print(table)
+    if file:
+        file.write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

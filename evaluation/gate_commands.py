@@ -1,0 +1,113 @@
+"""`sekisho evaluate gate` and `sekisho calibrate gate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import uvloop
+
+from classifiers.gate import Policy
+from classifiers.gate.examples import ExampleGate
+from classifiers.gate.promise import Promise
+from evaluation.cases import GateCase, read_cases
+from evaluation.command_line import Config, Json, bar, console, scratch, tell
+from evaluation.few_shot import SEEDS, SIZES, FewShotCurve, few_shot
+from evaluation.fitted_on import FittedTexts
+from evaluation.gate import GateResult, evaluate_gate
+from evaluation.gate_calibration import GateCalibration, calibrate_gate
+from evaluation.gate_report import write_report
+from evaluation.gate_tables import calibration_tables, few_shot_table, gate_table
+from evaluation.served import carry_over
+from evaluation.words_baseline import WordsBaseline
+from gateway.assembly import Services, assemble
+from gateway.configuration import find_settings
+from gateway.gatekeeping.opening import gate_sources
+from gateway.policy import read_policy
+from gateway.settings import Settings
+
+__all__ = ["calibrate_gate_command", "gate_command"]
+
+Tick = Callable[[], None]
+Cases = Annotated[Path, typer.Option(help="Questions with their class: JSONL with text, gold, slice.")]
+
+
+def gate_command(
+    cases: Cases,
+    config: Config = None,
+    json_file: Json = None,
+    baseline: Annotated[bool, typer.Option(help="TF-IDF and logistic regression beside it.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Write tables and curves there, as one HTML file.", dir_okay=False)
+    ] = None,
+    grow: Annotated[
+        bool, typer.Option("--few-shot", help=f"Fit anew with {SIZES} examples a class, {SEEDS} seeds.")
+    ] = False,
+) -> None:
+    """Must, may, must not: whom the configured gate lets through, slice by slice, the worst first."""
+    rows = read_cases(cases, GateCase)
+    served = find_settings(config)
+    rounds = 1 + (SEEDS * len(SIZES) - SEEDS + 1 if grow else 0)
+    with scratch(config) as settings, bar(len(rows) * rounds) as progress:
+        work = _measured(rows, served, settings, baseline=baseline or grow, grow=grow, progress=progress)
+        found, curve = uvloop.run(work)
+    figures: dict[str, Any] = found.as_json()
+    if curve:
+        figures["few_shot"] = curve.as_json()
+    tell([*gate_table(found), *([few_shot_table(curve)] if curve else [])], figures, json_file)
+    if report:
+        about = f"{config.name if config else 'the configuration'} on {cases.name}"
+        write_report(report, found, about=about, promise=served.gate.max_false_refusal, few_shot=curve)
+
+
+def calibrate_gate_command(
+    cases: Cases,
+    config: Config = None,
+    tenant: Annotated[str, typer.Option(help="As whose asker they are judged.")] = "default",
+) -> None:
+    """Cut the gate so that it keeps gate.max_false_refusal, by must-questions it was not fitted on."""
+    rows = read_cases(cases, GateCase)
+    settings = find_settings(config)
+
+    async def measure(progress: Tick) -> GateCalibration:
+        async with assemble(settings) as services:
+            return await calibrate_gate(rows, services, tenant=tenant, progress=progress)
+
+    with bar(len(rows)) as progress:
+        found = uvloop.run(measure(progress))
+    for table in calibration_tables(found, settings.gate.max_false_refusal):
+        console.print(table)
+    if not isinstance(found.found, Promise):
+        raise typer.Exit(1)
+
+
+async def _measured(
+    rows: Sequence[GateCase],
+    served: Settings,
+    settings: Settings,
+    *,
+    baseline: bool,
+    grow: bool,
+    progress: Tick,
+) -> tuple[GateResult, FewShotCurve | None]:
+    await carry_over(served, settings)
+    policy, error = read_policy(settings), settings.gate.max_false_refusal
+    async with assemble(settings) as services:
+        fitted, encoder = await FittedTexts.of(services, "default"), services.stores.encoder
+        words = WordsBaseline.fit(policy, error) if baseline else None
+        result = await evaluate_gate(
+            rows, services.gate, encoder, fitted=fitted, baseline=words, progress=progress
+        )
+        if not grow:
+            return result, None
+        unseen = fitted.unseen(rows).cases  # none of the draws may be judged by the rest of the policy
+        fit = partial(_fitted, services, error)
+        return result, await few_shot(policy, unseen, fit, encoder, error=error, progress=progress)
+
+
+async def _fitted(services: Services, error: float, policy: Policy) -> ExampleGate:
+    stores = services.stores
+    return await ExampleGate.fit(policy, stores.encoder, gate_sources(stores), max_false_refusal=error)

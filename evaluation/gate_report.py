@@ -1,0 +1,58 @@
+"""What was measured of the gate as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+from evaluation.few_shot import FewShotCurve
+from evaluation.gate import GateResult
+from evaluation.gate_tables import worst_first
+from gateway.errors import InvalidRequest
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    file: Path, result: GateResult, *, about: str, promise: float, few_shot: FewShotCurve | None = None
+) -> None:
+    """Write the report.
+
+    Args:
+        about: which configuration was measured on which cases.
+        promise: `gate.max_false_refusal`.
+
+    Raises:
+        InvalidRequest: if what draws is not installed, or the file can't be written.
+    """
+    try:
+        from evaluation.gate_figures import curves_svg, few_shot_svg, slices_svg
+    except ImportError as exc:
+        raise InvalidRequest(
+            '--report draws with matplotlib: expected the extra "report" to be installed'
+        ) from exc
+    figures: dict[str, Any] = {
+        "slices_svg": slices_svg(result),
+        "curves_svg": curves_svg(result, promise=promise),
+        "few_shot_svg": few_shot_svg(few_shot) if few_shot else "",
+        "seeds": max(map(len, few_shot.results.values())) if few_shot else 0,
+    }
+    template = Environment(autoescape=True, undefined=StrictUndefined).from_string(
+        (files("evaluation") / "gate_report.html").read_text("utf-8")
+    )
+    page = template.render(
+        about=about,
+        promise=promise,
+        result=result,
+        parts=worst_first(result),
+        classes={gold: result.of_class(gold) for gold in ("must", "may", "must_not")},
+        latency=result.as_json()["latency_ms"],
+        **figures,
+    )
+    try:
+        file.write_text(page, encoding="utf-8")
+    except OSError as exc:
+        raise InvalidRequest(f"--report: {file} can't be written: {exc.strerror}") from exc
