@@ -75,12 +75,10 @@ class FewShotCurve:
 
     def _by_slice(self, figure: Callable[[dict[str, Any]], float | None]) -> dict[str, dict[int, Spread]]:
         found: dict[str, dict[int, list[float]]] = {}
-        for size, results in self.results.items():
-            for result in results:
-                for name, part in result.as_json()["slices"].items():
-                    value = figure(part)
-                    if value is not None:
-                        found.setdefault(name, {}).setdefault(size, []).append(value)
+        for size, result in ((size, one) for size, results in self.results.items() for one in results):
+            for name, part in result.as_json()["slices"].items():
+                if (value := figure(part)) is not None:
+                    found.setdefault(name, {}).setdefault(size, []).append(value)
         return {
             name: {size: Spread.of(values) for size, values in by_size.items()}
             for name, by_size in found.items()
