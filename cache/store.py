@@ -158,10 +158,29 @@ class EntryStore:
         async with self._changing(tenant) as connection:
             for one in incoming:
                 try:
-                    results.append(await self._put(connection, tenant, one, by=by))
+                    results.append(await self.put_within(connection, tenant, one, by=by))
                 except CacheError as refused:
                     results.append(refused)
         return tuple(results)
+
+    async def put_within(self, connection: AsyncConnection, tenant: str, one: Incoming, *, by: str) -> Put:
+        """Create or edit one in a transaction that changes other things, too (`queries.changing`).
+
+        Raises:
+            CacheError: why it is refused; nothing was written then.
+        """
+        content = checked(one.content)
+        entry_id = None
+        if one.id is not None:
+            entry_id = await queries.own_id(
+                connection, tenant, _checked_id(tenant, one.id), _second_id(tenant, one.id)
+            )
+            found = await queries.read_if_own(connection, tenant, entry_id)
+            if found is not None:
+                kept = content if one.names_group else replace(content, group=found.group)
+                return await self._put_again(connection, found, kept, one.state, by=by)
+        entry = await self._create(connection, tenant, content, by=by, state=one.state, entry_id=entry_id)
+        return Put(entry, "created")
 
     async def get(self, tenant: str, entry_id: str) -> Entry:
         """The entry.
@@ -325,20 +344,6 @@ class EntryStore:
         await write_sources(connection, changed)
         await remember(connection, changed, by=by, change="edited")
         return changed
-
-    async def _put(self, connection: AsyncConnection, tenant: str, one: Incoming, *, by: str) -> Put:
-        content = checked(one.content)
-        entry_id = None
-        if one.id is not None:
-            entry_id = await queries.own_id(
-                connection, tenant, _checked_id(tenant, one.id), _second_id(tenant, one.id)
-            )
-            found = await queries.read_if_own(connection, tenant, entry_id)
-            if found is not None:
-                kept = content if one.names_group else replace(content, group=found.group)
-                return await self._put_again(connection, found, kept, one.state, by=by)
-        entry = await self._create(connection, tenant, content, by=by, state=one.state, entry_id=entry_id)
-        return Put(entry, "created")
 
     async def _put_again(
         self, connection: AsyncConnection, entry: Entry, content: Content, state: EntryState, *, by: str

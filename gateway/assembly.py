@@ -117,7 +117,8 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     rag = _rag(settings, stores)
     stack.push_async_callback(rag.close)
     audits, judge = _audits(settings.cache, stores), open_judge(settings)
-    desk = await stack.enter_async_context(open_desk(settings, stores.database, metrics))
+    opening = open_desk(settings, stores, gatekeeping.examples, metrics)
+    desk = await stack.enter_async_context(opening)
     reviews = _ask_for_reviews(stores, settings.cache.overdue)
     statistics = (outcomes.run(), acceptances.run(), *([lookups.run()] if lookups else []))
     queue = Queue(stores.database, stores.encoder, promise_hours=settings.review.promise_hours)
@@ -133,7 +134,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         judge=judge,
         desk=desk,
         queue=queue,
-        judgements=Judgements(stores.database, desk.tickets, gatekeeping.examples),
+        judgements=desk.judgements,
         audits=audits,
         figures=_figures(settings, stores, audits),
         approvals=approvals,

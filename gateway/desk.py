@@ -13,8 +13,12 @@ from gateway.delivery.courier import Courier, Sender
 from gateway.delivery.outbox import Outbox, Receiver
 from gateway.delivery.webhooks import WebhookSender
 from gateway.delivery_settings import WebhookSettings
+from gateway.review.closing import Closing
+from gateway.review.gate_examples import GateExamples
+from gateway.review.judgements import Judgements
 from gateway.review.tickets import Tickets
 from gateway.settings import Settings
+from gateway.stores import Stores
 from gateway.telemetry import Metrics
 from storage.sql import Database
 
@@ -26,6 +30,8 @@ class Desk:
     """Where people work, and who carries out what they decide."""
 
     tickets: Tickets
+    judgements: Judgements
+    closing: Closing
     outbox: Outbox
     courier: Courier
 
@@ -36,12 +42,19 @@ class Desk:
 
 
 @asynccontextmanager
-async def open_desk(settings: Settings, db: Database, metrics: Metrics) -> AsyncIterator[Desk]:
+async def open_desk(
+    settings: Settings, stores: Stores, examples: GateExamples, metrics: Metrics
+) -> AsyncIterator[Desk]:
     """The desk of a configuration, with the connections that it needs."""
+    db = stores.database
     outbox = _outbox(settings, db)
+    tickets = Tickets(db, announcing=outbox)
+    judgements = Judgements(db, tickets, examples)
     async with httpx2.AsyncClient(timeout=settings.delivery.timeout_s, follow_redirects=False) as http:
         yield Desk(
-            tickets=Tickets(db, announcing=outbox),
+            tickets=tickets,
+            judgements=judgements,
+            closing=Closing(tickets, stores.entries, examples, judgements),
             outbox=outbox,
             courier=Courier(outbox, _senders(settings, db, http), watch=metrics.delivered),
         )

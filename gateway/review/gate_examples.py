@@ -88,6 +88,24 @@ class GateExamples:
             InvalidRequest: naming the field that can't be used.
             Conflict: if these words wait or were accepted as something else.
         """
+        async with _changing(self._db, tenant) as connection:
+            return await self.propose_within(
+                connection, tenant, text, label, by=by, topic=topic, ticket=ticket, request_id=request_id
+            )
+
+    async def propose_within(
+        self,
+        connection: AsyncConnection,
+        tenant: str,
+        text: str,
+        label: ExampleLabel,
+        *,
+        by: str,
+        topic: str = "",
+        ticket: Ticket | None = None,
+        request_id: str | None = None,
+    ) -> GateExample:
+        """Keep a candidate in a transaction that changes other things, too (`cache.queries.changing`)."""
         text = storable(" ".join(text.split()))
         self._check(text, label, topic)
         key = exact_key(_words(text))
@@ -97,23 +115,22 @@ class GateExamples:
             "decided_at": None, "ticket_id": ticket.id if ticket else None,
             "request_id": ticket.request_id if ticket else request_id,
         }  # fmt: skip
-        async with _changing(self._db, tenant) as connection:
-            same = table.c.tenant == tenant, table.c.exact_key == key
-            row = (await connection.execute(select(table).where(*same))).mappings().first()
-            if row is None:
-                values |= {"id": new_id(), "decision": 0}
-                await connection.execute(insert(table), values)
-            elif (row["label"], row["topic"]) == (label, topic) and row["state"] != "rejected":
-                return self._example(row)
-            elif row["state"] != "rejected":
-                raise Conflict(_already(self._example(row)), param="label")
-            else:
-                await connection.execute(update(table).where(*same).values(values))
-                values["id"] = row["id"]
-            if ticket is not None:
-                detail = {"example_id": values["id"], "label": label, "topic": topic}
-                await record_event(connection, ticket.id, "example_proposed", by=by, detail=detail)
-            return self._example(values)
+        same = table.c.tenant == tenant, table.c.exact_key == key
+        row = (await connection.execute(select(table).where(*same))).mappings().first()
+        if row is None:
+            values |= {"id": new_id(), "decision": 0}
+            await connection.execute(insert(table), values)
+        elif (row["label"], row["topic"]) == (label, topic) and row["state"] != "rejected":
+            return self._example(row)
+        elif row["state"] != "rejected":
+            raise Conflict(_already(self._example(row)), param="label")
+        else:
+            await connection.execute(update(table).where(*same).values(values))
+            values["id"] = row["id"]
+        if ticket is not None:
+            detail = {"example_id": values["id"], "label": label, "topic": topic}
+            await record_event(connection, ticket.id, "example_proposed", by=by, detail=detail)
+        return self._example(values)
 
     async def propose_of_ticket(
         self,

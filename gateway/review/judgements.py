@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from sqlalchemy import delete, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.errors import InvalidRequest
 from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples
@@ -95,12 +96,19 @@ class Judgements:
             InvalidRequest: if there was no draft.
         """
         ticket = await self._tickets.get(ticket_id, tenant=tenant)
+        async with writing(self._db, "labels") as connection:
+            await self.label_within(connection, ticket, faithful=faithful, by=by)
+
+    async def label_within(
+        self, connection: AsyncConnection, ticket: Ticket, *, faithful: bool, by: str
+    ) -> None:
+        """Label a draft in a transaction that changes other things, too."""
         draft = drafted(ticket)
         if draft is None:
-            raise InvalidRequest(f"ticket {ticket.id} has no draft to label")
+            raise InvalidRequest(f"faithful: ticket {ticket.id} has no draft to label", param="faithful")
         row = {
             "ticket_id": ticket.id,
-            "tenant": tenant,
+            "tenant": ticket.tenant,
             "language": ticket.language,
             "question": ticket.question,
             "answer": draft.text,
@@ -109,10 +117,9 @@ class Judgements:
             "by": by,
             "at": datetime.now(UTC),
         }
-        async with writing(self._db, "labels") as connection:
-            await connection.execute(delete(draft_labels).where(draft_labels.c.ticket_id == ticket.id))
-            await connection.execute(insert(draft_labels).values(row))
-            await record_event(connection, ticket.id, "draft_labelled", by=by, detail={"faithful": faithful})
+        await connection.execute(delete(draft_labels).where(draft_labels.c.ticket_id == ticket.id))
+        await connection.execute(insert(draft_labels).values(row))
+        await record_event(connection, ticket.id, "draft_labelled", by=by, detail={"faithful": faithful})
 
     async def unlabel_draft(self, ticket_id: str, *, tenant: str, by: str) -> None:
         """Take a label back; a repeat changes nothing."""

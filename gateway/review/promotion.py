@@ -6,17 +6,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from uuid import UUID, uuid5
 
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from cache.content import Content, content_of
 from cache.entries import Entry, EntryKind, Source
-from cache.errors import CacheError
+from cache.queries import changing
 from cache.store import EntryStore, Incoming
-from gateway.errors import Conflict, InvalidRequest
+from gateway.errors import Conflict
 from gateway.review.approval import would_be
 from gateway.review.provenance import draft_sources, in_present_version
 from gateway.review.rereview import present_sources
 from gateway.review.tickets import Ticket, Tickets
 
-__all__ = ["Publication", "answer_and_publish", "entry_id_of"]
+__all__ = ["Publication", "answer_and_publish", "entry_id_of", "prepared", "publish_within"]
 
 _ENTRIES_OF_TICKETS = UUID("5f0c2c5e-4f4b-4d0e-8a3a-9a1b6a0f7c11")
 
@@ -44,10 +46,10 @@ async def answer_and_publish(
     publication: Publication,
     check: Callable[[Entry], Awaitable[None]] | None = None,
 ) -> tuple[Ticket, Entry]:
-    """Publish the answer as an active entry, then answer the ticket with it.
+    """Publish the answer as an active entry and answer the ticket with it, in one transaction.
 
-    The claim keeps other reviewers off; the entry's id follows from the ticket's. So a process that
-    dies in between has lost nothing, and doing it again makes no second entry.
+    The claim keeps other reviewers off while the entry is checked; the entry's id follows from the
+    ticket's, so doing it again makes no second entry.
 
     Args:
         check: is shown the entry before it is kept, and raises what keeps it from being published.
@@ -60,20 +62,52 @@ async def answer_and_publish(
     ticket = await tickets.get(ticket_id, tenant=tenant)
     if ticket.state == "answered":
         return await _repeated(entries, ticket, answer, by=by)
+    ticket, content = await prepared(tickets, entries, ticket, answer, publication, by=by, check=check)
+    if content is None:  # a second click that came in between
+        return await _repeated(entries, ticket, answer, by=by)
+    async with changing(entries.db, tenant) as connection:
+        entry = await publish_within(connection, entries, ticket, content, by=by)
+        answered = await tickets.answer_within(
+            connection, ticket.id, tenant=tenant, by=by, answer=answer, entry_id=entry.id
+        )
+    return answered, entry
+
+
+async def prepared(
+    tickets: Tickets,
+    entries: EntryStore,
+    ticket: Ticket,
+    answer: str,
+    publication: Publication,
+    *,
+    by: str,
+    check: Callable[[Entry], Awaitable[None]] | None = None,
+) -> tuple[Ticket, Content | None]:
+    """The ticket, claimed, and what its entry is to be; None if it was answered at this moment.
+
+    Raises:
+        Conflict, InvalidRequest: as `answer_and_publish`; and whatever `check` raises.
+    """
     await _refuse_if_leaning(tickets, ticket, publication)
     try:
-        ticket = await tickets.claim(ticket.id, tenant=tenant, by=by)
+        ticket = await tickets.claim(ticket.id, tenant=ticket.tenant, by=by)
     except Conflict:
-        ticket = await tickets.get(ticket.id, tenant=tenant)
+        ticket = await tickets.get(ticket.id, tenant=ticket.tenant)
         if ticket.state != "answered":
             raise
-        return await _repeated(entries, ticket, answer, by=by)  # a second click that came in between
+        return ticket, None
     content = await _content(entries, ticket, answer, publication, by=by)
     if check is not None:
-        await check(would_be(content, tenant=tenant, entry_id=entry_id_of(ticket)))
-    entry = await _published(entries, ticket, content, by=by)
-    answered = await tickets.answer(ticket.id, tenant=tenant, by=by, answer=answer, entry_id=entry.id)
-    return answered, entry
+        await check(would_be(content, tenant=ticket.tenant, entry_id=entry_id_of(ticket)))
+    return ticket, content
+
+
+async def publish_within(
+    connection: AsyncConnection, entries: EntryStore, ticket: Ticket, content: Content, *, by: str
+) -> Entry:
+    """The active entry of a ticket, in a transaction that answers it, too (`cache.queries.changing`)."""
+    incoming = Incoming(content=content, state="active", id=entry_id_of(ticket))
+    return (await entries.put_within(connection, ticket.tenant, incoming, by=by)).entry
 
 
 def entry_id_of(ticket: Ticket) -> str:
@@ -127,19 +161,5 @@ async def _repeated(entries: EntryStore, ticket: Ticket, answer: str, *, by: str
 
 async def _refuse_if_leaning(tickets: Tickets, ticket: Ticket, publication: Publication) -> None:
     """ "And for children?" must not become the question of an entry: it would answer other conversations."""
-    opened = (await tickets.events(ticket.id, tenant=ticket.tenant))[0]
-    if publication.question is None and opened.detail.get("self_contained") is False:
-        raise InvalidRequest(
-            f"question: “{ticket.question[:100]}” depends on earlier turns; "
-            "say it in full, so that the entry can answer it for others",
-            param="question",
-        )
-
-
-async def _published(entries: EntryStore, ticket: Ticket, content: Content, *, by: str) -> Entry:
-    """The active entry, made now or by an earlier try that did not come to its end."""
-    incoming = Incoming(content=content, state="active", id=entry_id_of(ticket))
-    [result] = await entries.put(ticket.tenant, [incoming], by=by)
-    if isinstance(result, CacheError):
-        raise result
-    return result.entry
+    if publication.question is None:
+        await tickets.refuse_leaning(ticket, param="question")

@@ -206,13 +206,27 @@ class Tickets:
 
     async def dismiss(self, ticket_id: str, *, tenant: str, by: str, comment: str = "") -> Ticket:
         """Close a ticket without an answer. Raises `Conflict` if another holds it."""
-        values = {"state": "dismissed", "claimed_by": by}
         async with writing(self._db, "tickets") as connection:
-            ticket = await _held_by(connection, ticket_id, tenant=tenant, by=by)
-            detail = {"comment": storable(comment)}
-            dismissed = await _change(connection, ticket, "dismissed", by=by, values=values, detail=detail)
-            await self._announce(connection, dismissed, "dismissed")
-            return dismissed
+            return await self.dismiss_within(connection, ticket_id, tenant=tenant, by=by, comment=comment)
+
+    async def dismiss_within(
+        self, connection: AsyncConnection, ticket_id: str, *, tenant: str, by: str, comment: str = ""
+    ) -> Ticket:
+        """Close a ticket without an answer in a transaction that changes other things, too."""
+        values = {"state": "dismissed", "claimed_by": by}
+        ticket = await _held_by(connection, ticket_id, tenant=tenant, by=by)
+        detail = {"comment": storable(comment)}
+        dismissed = await _change(connection, ticket, "dismissed", by=by, values=values, detail=detail)
+        await self._announce(connection, dismissed, "dismissed")
+        return dismissed
+
+    async def refuse_leaning(self, ticket: Ticket, *, param: str) -> None:
+        """Raise `InvalidRequest` if the question depends on earlier turns: alone it says something else."""
+        opened = (await self.events(ticket.id, tenant=ticket.tenant))[0]
+        if opened.detail.get("self_contained") is False:
+            raise InvalidRequest(
+                f"{param}: “{ticket.question[:100]}” depends on earlier turns; say it in full", param=param
+            )
 
     async def reopen(self, ticket_id: str, *, tenant: str, by: str) -> Ticket:
         """Take a dismissal back; the ticket waits again, for anybody. A repeat changes nothing.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -11,7 +12,9 @@ from cache.entries import EntryKind
 from gateway.access import ClientDep, ReviewerDep
 from gateway.errors import NotFound
 from gateway.language import Language
-from gateway.review.promotion import Publication, answer_and_publish
+from gateway.review.closing import Closed, Review
+from gateway.review.gate_examples import ExampleLabel
+from gateway.review.promotion import Publication
 from gateway.review.steps import rendered
 from gateway.review.tickets import Ticket, TicketState
 from gateway.routes.entries import Group, Phrasing, SourceBody, sources_of
@@ -23,10 +26,19 @@ __all__ = ["router"]
 router = APIRouter(prefix="/v1/tickets", tags=["tickets"])
 
 
-class AnswerBody(BaseModel):
-    """The answer to a ticket, and what its verified entry is to be if it is published."""
+class ReviewBody(BaseModel):
+    """What a reviewer says of a ticket besides its answer."""
 
     model_config = ConfigDict(extra="forbid")
+
+    gate: ExampleLabel | None = None  # what the question should have been: proposed as the gate's example
+    topic: Annotated[str, Field(max_length=40)] = ""  # of must_not
+    faithful: bool | None = None  # whether the draft was supported by its passages
+    comment: Annotated[str, Field(max_length=2_000)] = ""
+
+
+class AnswerBody(ReviewBody):
+    """The answer to a ticket, and what its verified entry is to be if it is published."""
 
     answer: Annotated[str, Field(min_length=1, max_length=50_000)]
     publish: bool = False
@@ -37,14 +49,6 @@ class AnswerBody(BaseModel):
     sources: Annotated[list[SourceBody] | None, Field(max_length=100)] = None  # by default the draft's
     group: Group | None = None  # who may read it; by default the asker's group
     language: Language | None = None
-
-
-class DismissBody(BaseModel):
-    """Why a ticket needs no answer."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    comment: Annotated[str, Field(max_length=2_000)] = ""
 
 
 @router.get("")
@@ -89,13 +93,12 @@ async def release(ticket_id: str, caller: ReviewerDep, services: ServicesDep) ->
 
 @router.post("/{ticket_id}/dismiss")
 async def dismiss(
-    ticket_id: str, caller: ReviewerDep, services: ServicesDep, body: DismissBody | None = None
+    ticket_id: str, caller: ReviewerDep, services: ServicesDep, body: ReviewBody | None = None
 ) -> dict[str, Any]:
-    """Close a ticket without an answer."""
-    comment = body.comment if body else ""
-    return _whole(
-        await services.tickets.dismiss(ticket_id, tenant=caller.tenant, by=caller.label, comment=comment)
-    )
+    """Close a ticket without an answer: it is not ours, forbidden, or needs none."""
+    said = _review(body) if body else Review()
+    closed = await services.desk.closing.close(ticket_id, said, tenant=caller.tenant, by=caller.label)
+    return _closed(closed)
 
 
 @router.post("/{ticket_id}/answer")
@@ -103,26 +106,26 @@ async def answer(
     ticket_id: str, body: AnswerBody, caller: ReviewerDep, services: ServicesDep
 ) -> dict[str, Any]:
     """Answer a ticket; published, the answer serves the next who asks."""
-    if not body.publish:
-        return _whole(
-            await services.tickets.answer(
-                ticket_id, tenant=caller.tenant, by=caller.label, answer=body.answer
-            )
-        )
+    said = replace(
+        _review(body), answer=body.answer, publication=_publication(body) if body.publish else None
+    )
     approval = services.approvals.begin(accept_collisions=body.accept_collisions)
     with refusals_named():
-        answered, entry = await answer_and_publish(
-            services.tickets,
-            services.stores.entries,
-            ticket_id,
-            tenant=caller.tenant,
-            by=caller.label,
-            answer=body.answer,
-            publication=_publication(body),
-            check=approval.check,
+        closed = await services.desk.closing.close(
+            ticket_id, said, tenant=caller.tenant, by=caller.label, check=approval.check
         )
-    indexed, seen = await index_now(services), await approval.tell(entry, by=caller.label)
-    return {**_whole(answered), "entry": rendered(entry), "indexed": indexed, "review": seen}
+    if closed.entry is None:
+        return _closed(closed)
+    indexed, seen = await index_now(services), await approval.tell(closed.entry, by=caller.label)
+    return {**_closed(closed), "entry": rendered(closed.entry), "indexed": indexed, "review": seen}
+
+
+def _review(body: ReviewBody) -> Review:
+    return Review(gate=body.gate, topic=body.topic, faithful=body.faithful, comment=body.comment)
+
+
+def _closed(closed: Closed) -> dict[str, Any]:
+    return {**_whole(closed.ticket), "example": rendered(closed.example)}
 
 
 def _publication(body: AnswerBody) -> Publication:

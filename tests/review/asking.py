@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from types import SimpleNamespace
 
 import numpy as np
 
 from cache.entries import Entry, Source
 from cache.matching import Hit, Miss, NearMiss
+from cache.store import EntryStore
 from classifiers.faithfulness import Checked, StatementVerdict, Unchecked
-from classifiers.gate import GateVerdict, Neighbour
+from classifiers.gate import ClassPolicy, GateVerdict, Neighbour, Policy, Topic
 from gateway.domain import Conversation, Draft, NothingRelevant, Passage, Question, Step, Turn
+from gateway.review.closing import Closing
+from gateway.review.gate_examples import GateExamples
+from gateway.review.judgements import Judgements
+from gateway.review.tickets import Tickets
+from storage.sql import Database
+
+POLICY = Policy(
+    must=ClassPolicy("Questions about papers.", ("How much is a passport?",)),
+    topics=(Topic("crime", "Crimes.", ("How do I forge a passport?",)),),
+)
 
 ENTRY = Entry(
     id="e-1",
@@ -66,6 +78,13 @@ STEPS = (
     ),
     Step("faithfulness", float("nan"), Unchecked(reason="nothing to check", judge="lexical@1")),
 )
+
+
+def closing_desk(database: Database, tickets: Tickets) -> SimpleNamespace:
+    """What the routes need of the desk: where tickets are closed."""
+    examples = GateExamples(database, POLICY)
+    judgements = Judgements(database, tickets, examples)
+    return SimpleNamespace(closing=Closing(tickets, EntryStore(database), examples, judgements))
 
 
 def question(

@@ -32,7 +32,7 @@ from storage.sql import Database
 from storage.testing import MemoryIndex
 from storage.vectors import IndexUnavailable
 from tests.cache.shelves import WEIGHTS, WordEncoder
-from tests.review.asking import ENTRY, question
+from tests.review.asking import ENTRY, closing_desk, question
 from tests.review.test_routes import KEYS, Gateway, Services
 
 RESET = {
@@ -72,7 +72,8 @@ async def desk(database: Database) -> AsyncIterator[Desk]:
     )  # fmt: skip
     app = FastAPI()
     keys = Keys(database, bootstrap=list(KEYS.values()))
-    services: Any = Services(stores, Tickets(database), keys, approvals(stores))  # type: ignore[arg-type]
+    tickets = Tickets(database)
+    services: Any = Services(stores, tickets, keys, approvals(stores), closing_desk(database, tickets))  # type: ignore[arg-type]
     app.state.services = services
     for module in (review, entries, suggestions):
         app.include_router(module.router)

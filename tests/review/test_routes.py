@@ -32,7 +32,7 @@ from storage.schema import outcomes
 from storage.sql import Database
 from storage.testing import MemoryIndex
 from storage.vectors import IndexUnavailable
-from tests.review.asking import STEPS, question
+from tests.review.asking import STEPS, closing_desk, question
 
 KEYS = {
     "client": BootstrapKey("sk-of-the-client-0001", "acme", "client", "web"),
@@ -69,6 +69,7 @@ class Services:
     tickets: Tickets
     keys: Keys
     approvals: Approvals
+    desk: Any
 
 
 @dataclass
@@ -106,7 +107,9 @@ async def gateway(database: Database) -> AsyncIterator[Gateway]:
     tickets = Tickets(database)
     app = FastAPI()
     keys = Keys(database, bootstrap=list(KEYS.values()))
-    app.state.services = Services(stores, tickets, keys, approvals_over(stores))
+    app.state.services = Services(
+        stores, tickets, keys, approvals_over(stores), closing_desk(database, tickets)
+    )
     for module in (review, entries, feedback, documents):
         app.include_router(module.router)
 

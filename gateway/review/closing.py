@@ -1,0 +1,143 @@
+"""What a reviewer says of a ticket, in one go: the answer, the entry it becomes, what the judges learn.
+
+Everything is one transaction. The answer goes out, the entry is served, the gate gets its example and the
+faithfulness judge its label, or nothing of it happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from cache.content import Content
+from cache.entries import Entry
+from cache.queries import changing
+from cache.store import EntryStore
+from gateway.errors import Conflict, InvalidRequest
+from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples
+from gateway.review.judgements import Judgements
+from gateway.review.promotion import Publication, prepared, publish_within
+from gateway.review.steps import storable
+from gateway.review.tickets import Ticket, Tickets
+
+__all__ = ["Closed", "Closing", "Review"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """What a reviewer says of a ticket. Whatever he leaves out stays as it is."""
+
+    answer: str | None = None  # what the asker gets; None: the ticket is dismissed
+    publication: Publication | None = None  # the answer becomes a verified entry
+    gate: ExampleLabel | None = None  # what the question should have been
+    topic: str = ""  # of must_not
+    faithful: bool | None = None  # whether the draft was supported by its passages
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """What became of a ticket."""
+
+    ticket: Ticket
+    entry: Entry | None = None
+    example: GateExample | None = None
+
+
+class Closing:
+    """Closes tickets. Everything that one of them teaches is kept with it."""
+
+    def __init__(
+        self, tickets: Tickets, entries: EntryStore, examples: GateExamples, judgements: Judgements
+    ) -> None:
+        self._tickets = tickets
+        self._entries = entries
+        self._examples = examples
+        self._judgements = judgements
+
+    async def close(
+        self,
+        ticket_id: str,
+        review: Review,
+        *,
+        tenant: str,
+        by: str,
+        check: Callable[[Entry], Awaitable[None]] | None = None,
+    ) -> Closed:
+        """Answer or dismiss a ticket; the same review by the same person again changes nothing.
+
+        Args:
+            check: is shown the entry before it is kept, and raises what keeps it from being published.
+
+        Raises:
+            NotFound, InvalidRequest: naming the field; CacheError: if the entry can't be kept.
+            Conflict: if another holds the ticket, it was closed otherwise, or the question waits as an
+                example of another class.
+        """
+        _refuse_contradictions(review)
+        ticket = await self._tickets.get(ticket_id, tenant=tenant)
+        content = None
+        if ticket.state not in ("answered", "dismissed") and review.publication is not None:
+            ticket, content = await prepared(
+                self._tickets, self._entries, ticket, review.answer or "", review.publication,
+                by=by, check=check,
+            )  # fmt: skip
+        if ticket.state in ("answered", "dismissed"):
+            return await self._repeated(ticket, review, by=by)
+        if review.gate is not None:
+            await self._tickets.refuse_leaning(ticket, param="gate")
+        async with changing(self._entries.db, tenant) as connection:
+            return await self._close(connection, ticket, review, content, by=by)
+
+    async def _close(
+        self, connection: AsyncConnection, ticket: Ticket, review: Review, content: Content | None, *, by: str
+    ) -> Closed:
+        entry = example = None
+        if content is not None:
+            entry = await publish_within(connection, self._entries, ticket, content, by=by)
+        if review.gate is not None:
+            example = await self._examples.propose_within(
+                connection, ticket.tenant, ticket.question, review.gate, by=by, topic=review.topic,
+                ticket=ticket,
+            )  # fmt: skip
+        if review.faithful is not None:
+            await self._judgements.label_within(connection, ticket, faithful=review.faithful, by=by)
+        if review.answer is None:
+            closed = await self._tickets.dismiss_within(
+                connection, ticket.id, tenant=ticket.tenant, by=by, comment=review.comment
+            )
+        else:
+            closed = await self._tickets.answer_within(
+                connection, ticket.id, tenant=ticket.tenant, by=by, answer=review.answer,
+                entry_id=entry.id if entry else None,
+            )  # fmt: skip
+        return Closed(closed, entry, example)
+
+    async def _repeated(self, ticket: Ticket, review: Review, *, by: str) -> Closed:
+        """What the first try returned; what was edited since then stays as it is."""
+        answer = None if review.answer is None else storable(review.answer).strip()
+        example = await self._judgements.proposed(ticket.id, tenant=ticket.tenant)
+        labels = await self._judgements.labels(ticket.tenant, ticket_id=ticket.id)
+        kept = (
+            ticket.claimed_by, ticket.answer, ticket.entry_id is not None,
+            (example.label, example.topic) if example else (None, ""),
+            labels[0].faithful if labels else None,
+        )  # fmt: skip
+        said = (by, answer, review.publication is not None, (review.gate, review.topic), review.faithful)
+        if kept != said:
+            raise Conflict(f"ticket {ticket.id} was already {ticket.state} by {ticket.claimed_by}")
+        entry = await self._entries.get(ticket.tenant, ticket.entry_id) if ticket.entry_id else None
+        return Closed(ticket, entry, example)
+
+
+def _refuse_contradictions(review: Review) -> None:
+    if review.publication is not None and review.answer is None:
+        raise InvalidRequest("answer: expected one, as it is to be published", param="answer")
+    if review.publication is not None and review.gate in ("may", "must_not"):
+        raise InvalidRequest(
+            f"gate: {review.gate} is refused, so its answer can't be published as well", param="gate"
+        )
+    if review.topic and review.gate != "must_not":
+        raise InvalidRequest("topic: only must_not has topics", param="topic")

@@ -1,0 +1,177 @@
+"""One action of a reviewer reaches everything that learns from it, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from cache.errors import DuplicatePhrasing
+from cache.store import EntryStore
+from gateway.delivery.outbox import Outbox, Receiver
+from gateway.errors import Conflict, InvalidRequest, NotFound
+from gateway.review.closing import Closed, Closing, Review
+from gateway.review.gate_examples import GateExamples
+from gateway.review.judgements import Judgements
+from gateway.review.promotion import Publication
+from gateway.review.tickets import Tickets
+from storage.schema import deliveries, draft_labels
+from storage.sql import Database
+from tests.review.asking import POLICY, STEPS, question
+
+ANSWER = "A residence card is 300 yen."
+DRAFTED = (*STEPS[:5], STEPS[6])  # one draft, checked
+
+
+@dataclass
+class Room:
+    """Where a ticket is closed, and all that it may reach."""
+
+    database: Database
+    tickets: Tickets
+    entries: EntryStore
+    examples: GateExamples
+    closing: Closing
+
+    async def ticket(self, text: str = "How much is a residence card?", **asked: Any) -> str:
+        return await self.tickets.open(
+            question(text, **asked), outcome="withheld", reason="unsupported_statement", steps=DRAFTED
+        )
+
+    async def close(self, ticket: str, *, by: str = "Sato", tenant: str = "acme", **said: Any) -> Closed:
+        return await self.closing.close(ticket, Review(**said), tenant=tenant, by=by)
+
+    async def rows(self, table: Any) -> list[Any]:
+        async with self.database.connect() as connection:
+            return list((await connection.execute(select(table))).mappings())
+
+
+@pytest.fixture
+async def room(database: Database) -> Room:
+    tickets = Tickets(
+        database, announcing=Outbox(database, [Receiver("helpdesk", "acme", frozenset({"answered"}))])
+    )
+    entries, examples = EntryStore(database), GateExamples(database, POLICY)
+    closing = Closing(tickets, entries, examples, Judgements(database, tickets, examples))
+    return Room(database, tickets, entries, examples, closing)
+
+
+async def test_one_action_answers_publishes_teaches_and_labels(room: Room) -> None:
+    ticket = await room.ticket()
+    closed = await room.close(ticket, answer=ANSWER, publication=Publication(), gate="must", faithful=False)
+    assert (closed.ticket.state, closed.ticket.answer) == ("answered", ANSWER)
+    assert closed.entry is not None
+    found = await room.entries.find_exact("acme", "How much is a residence card?", "en")
+    assert found is not None
+    assert found.entry.id == closed.entry.id
+    assert closed.example is not None
+    assert (closed.example.label, closed.example.state) == ("must", "candidate"), "an admin accepts it"
+    [kept] = await room.rows(draft_labels)
+    assert (kept["ticket_id"], kept["faithful"], kept["by"]) == (ticket, False, "Sato")
+    assert [row["ticket_id"] for row in await room.rows(deliveries)] == [ticket]
+
+
+@pytest.mark.parametrize(
+    ("said", "label", "topic"),
+    [
+        ({"gate": "may"}, "may", ""),
+        ({"gate": "must_not", "topic": "crime"}, "must_not", "crime"),
+    ],
+)
+async def test_what_is_not_ours_is_dismissed_and_proposed_to_the_gate(
+    room: Room, said: dict[str, str], label: str, topic: str
+) -> None:
+    closed = await room.close(await room.ticket("Who won the match?"), **said)
+    assert closed.ticket.state == "dismissed"
+    assert closed.example is not None
+    assert (closed.example.text, closed.example.label, closed.example.topic) == (
+        "Who won the match?", label, topic,
+    )  # fmt: skip
+    assert await room.rows(deliveries) == [], "nobody asked to be told of what is dismissed"
+
+
+async def test_doing_it_again_changes_nothing(room: Room) -> None:
+    ticket = await room.ticket()
+    said: dict[str, Any] = {"answer": ANSWER, "publication": Publication(), "gate": "must"}
+    first = await room.close(ticket, **said)
+    assert await room.close(ticket, **said) == first
+    assert len(await room.rows(deliveries)) == 1
+    for other in (
+        {**said, "answer": "400 yen."},
+        {**said, "gate": None},
+        {"gate": "may"},
+        {"answer": ANSWER},
+    ):
+        with pytest.raises(Conflict):
+            await room.close(ticket, **other)
+    with pytest.raises(Conflict):
+        await room.close(ticket, by="Suzuki", **said)
+
+
+async def test_if_one_part_is_refused_nothing_happened(room: Room) -> None:
+    """The example waits as another class: no entry, no answer, no label, nothing on its way."""
+    await room.examples.propose("acme", "How much is a residence card?", "may", by="Suzuki")
+    ticket = await room.ticket()
+    with pytest.raises(Conflict, match="already waits as may"):
+        await room.close(ticket, answer=ANSWER, publication=Publication(), gate="must")
+    assert (await room.tickets.get(ticket, tenant="acme")).state == "claimed", "the reviewer still holds it"
+    assert await room.entries.find_exact("acme", "How much is a residence card?", "en") is None
+    assert await room.rows(draft_labels) == await room.rows(deliveries) == []
+
+
+async def test_an_entry_that_would_stand_twice_leaves_the_ticket_open(room: Room) -> None:
+    await room.close(await room.ticket(), answer=ANSWER, publication=Publication())
+    again = await room.ticket()
+    with pytest.raises(DuplicatePhrasing):
+        await room.close(again, answer="400 yen.", publication=Publication(), gate="must")
+    assert (await room.tickets.get(again, tenant="acme")).answer is None
+    assert (await room.examples.list("acme")).total == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"publication": Publication()}, "answer"),
+        ({"answer": ANSWER, "publication": Publication(), "gate": "may"}, "gate"),
+        ({"answer": ANSWER, "gate": "must", "topic": "crime"}, "topic"),
+        ({"gate": "must_not", "topic": "gossip"}, "topic"),
+        ({"answer": "  "}, "answer"),
+    ],
+)
+async def test_what_contradicts_itself_is_refused_by_name(
+    room: Room, said: dict[str, Any], field: str
+) -> None:
+    ticket = await room.ticket()
+    with pytest.raises(InvalidRequest) as refused:
+        await room.close(ticket, **said)
+    assert refused.value.param == field
+    assert await room.rows(draft_labels) == []
+
+
+async def test_a_draft_that_is_not_there_can_t_be_judged(room: Room) -> None:
+    ticket = await room.tickets.open(question(), outcome="escalated", reason="gate_unsure", steps=STEPS[:2])
+    with pytest.raises(InvalidRequest, match="has no draft"):
+        await room.close(ticket, answer=ANSWER, faithful=True)
+
+
+async def test_a_question_that_leans_on_others_teaches_the_gate_nothing(room: Room) -> None:
+    ticket = await room.ticket("And for children?", self_contained=False)
+    with pytest.raises(InvalidRequest, match="depends on earlier turns"):
+        await room.close(ticket, answer=ANSWER, gate="must")
+    assert (await room.close(ticket, answer=ANSWER)).ticket.state == "answered"
+
+
+async def test_another_tenant_s_ticket_is_not_there(room: Room) -> None:
+    ticket = await room.ticket()
+    with pytest.raises(NotFound):
+        await room.close(ticket, tenant="other", answer=ANSWER)
+
+
+async def test_two_reviewers_at_once_close_it_once(room: Room) -> None:
+    ticket = await room.ticket()
+    await room.tickets.claim(ticket, tenant="acme", by="Suzuki")
+    with pytest.raises(Conflict, match="claimed by Suzuki"):
+        await room.close(ticket, answer=ANSWER, gate="must")
+    assert (await room.examples.list("acme")).total == 0
