@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
@@ -11,6 +10,7 @@ import numpy as np
 
 from encoders import EncoderError, EncoderIdentity, Vector
 from encoders.batching import MicroBatcher
+from encoders.tensors import digest
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -42,7 +42,7 @@ class SentenceTransformersEncoder:
         # One inference reports a width that the model card does not, and warms the model up.
         dimensions = _vectors(loaded, [""]).shape[1]
         name = Path(model).name if Path(model).is_dir() else model  # a folder that moves stays the same model
-        return cls(loaded, EncoderIdentity(name, dimensions, _digest(loaded), languages))
+        return cls(loaded, EncoderIdentity(name, dimensions, digest(loaded), languages))
 
     @property
     def identity(self) -> EncoderIdentity:
@@ -89,15 +89,3 @@ def _vectors(model: SentenceTransformer, texts: Sequence[str]) -> Vector:
     readable = [text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8") for text in texts]
     vectors: Vector = model.encode(readable, normalize_embeddings=True, show_progress_bar=False)
     return vectors.astype(np.float32, copy=False)
-
-
-def _digest(model: SentenceTransformer) -> str:
-    """The sha256 of all weights in the order of their names."""
-    from torch import uint8
-
-    digest = hashlib.sha256()
-    for name, tensor in sorted(model.state_dict().items()):
-        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-        # As bytes: NumPy has no bfloat16.
-        digest.update(tensor.detach().cpu().contiguous().flatten().view(uint8).numpy().tobytes())
-    return digest.hexdigest()

@@ -112,8 +112,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     approvals = _approvals(settings.cache, stores)
     acceptances = Acceptances(stores.database, stores.entries, approvals.suggestions)
     telemetry = Telemetry(metrics, outcomes, lookups, acceptances, texts=settings.logging.texts)
-    gatekeeping = await open_gate(settings, stores, metrics)
-    gate = gatekeeping.gate
+    gatekeeping = await stack.enter_async_context(open_gate(settings, stores, metrics))
     rag = _rag(settings, stores)
     stack.push_async_callback(rag.close)
     audits, judge = _audits(settings.cache, stores), open_judge(settings)
@@ -129,7 +128,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         settings=settings,
         version=version("sekisho"),
         stores=stores,
-        gate=gate,
+        gate=gatekeeping.gate,
         gatekeeping=gatekeeping,
         judge=judge,
         desk=desk,
@@ -142,18 +141,25 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         keys=_keys(settings.auth, stores.database),
         people=await open_people(settings.console, stores.database),
         telemetry=telemetry,
-        pipeline=_pipeline(settings, stores, gate, around_rag(rag), judge, desk, telemetry),
+        pipeline=_pipeline(settings, stores, gatekeeping, around_rag(rag), judge, desk, telemetry),
         probe=await encode_one(stores.encoder, "Is anybody there?"),
     )
 
 
 def _pipeline(
-    settings: Settings, stores: Stores, gate: Gate, rag: Rag, judge: Judge, desk: Desk, watch: Watch
+    settings: Settings,
+    stores: Stores,
+    gates: Gatekeeping,
+    rag: Rag,
+    judge: Judge,
+    desk: Desk,
+    watch: Watch,
 ) -> Pipeline:
     return Pipeline(
         understanding=_understanding(settings.understanding, stores.encoder),
         encoder=stores.encoder if _looks_at_vectors(settings) else NoEncoder(),
-        gate=gate,
+        gate=gates.gate,
+        forbids=gates.forbids,
         cache=stores.shelf if settings.cache.enabled else NoCache(),
         rag=rag,
         judge=judge,

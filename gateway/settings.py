@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from gateway.console_settings import ConsoleSettings, OidcSettings, ReviewSettings
 from gateway.delivery_settings import DeliverySettings
+from gateway.outside_settings import DetectorSettings, GateLlmSettings, LlmSettings
 from gateway.setting_types import (
     Forbidden,
     Listable,
@@ -36,9 +37,11 @@ __all__ = [
     "CacheSettings",
     "ConsoleSettings",
     "DenySettings",
+    "DetectorSettings",
     "EncoderSettings",
     "ExampleSettings",
     "FaithfulnessSettings",
+    "GateLlmSettings",
     "GateSettings",
     "KeySettings",
     "ListedSettings",
@@ -162,6 +165,18 @@ class GateSettings(Section):
     allow: list[AllowSettings] = []
     allow_file: Paths = []
     shadow: list[RuleName] = []  # classes and rules that are judged, but not enforced
+    detectors: list[DetectorSettings] = []
+    unsure: Literal["people", "llm"] = "people"  # who decides where the gate can't
+    llm: GateLlmSettings | None = None
+
+    @model_validator(mode="after")
+    def _can_be_judged(self) -> Self:
+        if self.unsure == "llm" and self.llm is None:
+            raise ValueError("unsure: llm needs llm: base_url and model")
+        names = [detector.name for detector in self.detectors]
+        if doubles := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"detectors: expected names that differ, found {', '.join(doubles)} twice")
+        return self
 
 
 class ReplySettings(Section):
@@ -187,15 +202,6 @@ class CacheSettings(Section):
     on_collision: Literal["warn", "refuse"] = "warn"  # an entry that would compete with another is approved
     overdue: Literal["keep", "stale"] = "keep"  # what an entry is after its review_by; a ticket opens anyway
     did_you_mean: bool = False  # whether an asker who gets no answer is shown the questions near his
-
-
-class LlmSettings(Section):
-    """Any OpenAI-compatible model."""
-
-    base_url: Url
-    model: str
-    api_key: SecretStr | None = None
-    timeout_s: float = Field(20.0, gt=0)
 
 
 class PriceSettings(Section):

@@ -70,6 +70,12 @@ class Metrics:
         self.alarm = gauge(
             "cache_alarm", "1: error (the target was passed), drift.", "kind", "tenant", "language"
         )
+        self.detectors = counter(
+            "gate_detectors_total", "Further judges: clear, flagged, failed.", "detector", "result"
+        )
+        self.gate_llm = counter(
+            "gate_llm_total", "Unsure questions sent to a language model, by what it said.", "result"
+        )
         self.gate_lessons = counter(
             "gate_lessons_total", "Refits of the gate: learnt, failed, stopped_by_canary.", "state"
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from classifiers.gate.promise import CutsInForce
 from gateway.gatekeeping.canaries import Canaries
 from gateway.gatekeeping.learning import LearningGate
 from gateway.gatekeeping.lists import read_rules
+from gateway.gatekeeping.outside import add_detectors, add_llm
 from gateway.gatekeeping.promises import GatePromises, MadeFor, Standing
 from gateway.policy import read_canaries, read_policy
 from gateway.review.gate_examples import GateExamples
@@ -36,6 +38,9 @@ class Gatekeeping:
     """The gate, what it may learn from, what must always pass it, and what it promises."""
 
     gate: Gate
+    forbids: (
+        Gate  # the same without the language model: it is asked of every turn, where only must not counts
+    )
     examples: GateExamples
     canaries: Canaries
     promises: GatePromises
@@ -54,36 +59,43 @@ class Gatekeeping:
         return (rounds, self.learning.run(), self.promises.run()) if self.learning else (rounds,)
 
 
-async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> Gatekeeping:
+@asynccontextmanager
+async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> AsyncIterator[Gatekeeping]:
     """The gate of a configuration, with what was accepted so far, after a first round of its canaries.
 
     Raises:
-        ConfigurationError, ClassifierError, StoreUnavailable: naming what can't be read or fitted.
+        ConfigurationError, ClassifierError, EncoderError, StoreUnavailable: naming what can't be had.
     """
     policy = read_policy(settings)
     examples = GateExamples(stores.database, policy)
+    promises = GatePromises(stores.database)
     canaries = Canaries(read_canaries(settings), stores.encoder, every_s=settings.gate.canaries_every_s)
-    kept = Gatekeeping(
-        gate=NoGate(),
-        examples=examples,
-        canaries=canaries,
-        promises=GatePromises(stores.database),
-        learning=None,
-    )
-    if settings.gate.enabled:
-        fit = partial(_fitted, settings, stores, kept.promises)
-        learning = LearningGate(
-            await fit(policy, "default"),
-            policy,
-            fit=fit,
+    async with AsyncExitStack() as stack:
+        gate: Gate = NoGate()
+        forbids, learning = gate, None
+        if settings.gate.enabled:
+            fit = partial(_fitted, settings, stores, promises)
+            learning = LearningGate(
+                await fit(policy, "default"),
+                policy,
+                fit=fit,
+                examples=examples,
+                canaries=canaries,
+                on_try=lambda state: metrics.gate_lessons.labels(state).inc(),
+            )
+            await learning.catch_up()
+            forbids = await add_detectors(learning, settings.gate, policy, metrics, stack)
+            gate = add_llm(forbids, settings.gate, policy, metrics, stack)
+        kept = Gatekeeping(
+            gate=gate,
+            forbids=forbids,
             examples=examples,
             canaries=canaries,
-            on_try=lambda state: metrics.gate_lessons.labels(state).inc(),
+            promises=promises,
+            learning=learning,
         )
-        await learning.catch_up()
-        kept = replace(kept, gate=learning, learning=learning)
-    await canaries.check(kept.gate, kept.tenants)
-    return kept
+        await canaries.check(kept.gate, kept.tenants)
+        yield kept
 
 
 def gate_sources(stores: Stores) -> list[ScopeSource]:

@@ -27,6 +27,7 @@ class ConversationGate:
     """Judges questions of conversations, and says which earlier turns may go on to the chatbot."""
 
     def __init__(self, gate: Gate, encoder: Encoder, *, forbids: Gate | None = None) -> None:
+        """`forbids` is asked where only a *must not* counts; it need not know what to do with the unsure."""
         self._gate = gate
         self._encoder = encoder
         self._forbids = forbids or gate
@@ -53,7 +54,7 @@ class ConversationGate:
 
     async def _leaning(self, question: Question, encoded: Encoded, seen: list[GateVerdict]) -> GateVerdict:
         """The verdict on a question that leans on others; every verdict on the way is added to `seen`."""
-        alone = await self._judged(self._gate, question, await encode_one(self._encoder, question.text))
+        alone = await self._judged(self._forbids, question, await encode_one(self._encoder, question.text))
         seen.append(alone)
         if alone.label == "must_not":
             return alone

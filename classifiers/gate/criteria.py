@@ -1,0 +1,220 @@
+"""A language model as judge, with the policy's descriptions as criteria. What can't be read is no verdict.
+
+Asked where the gate is unsure, it may decide what the gate could not, but can't allow what is suspected to be
+forbidden. As a detector it may only forbid.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from classifiers import ClassifierError
+from classifiers.gate import ClassPolicy, Gate, GateLabel, GateVerdict, Policy
+from classifiers.gate.detectors import Clear, Flagged
+from classifiers.gate.examples import LONGEST_QUESTION
+from classifiers.text import has_words, mostly_cjk, normalise
+from encoders import Encoded
+
+__all__ = ["AsksModel", "CriteriaDetector", "CriteriaJudge", "Opinion", "SecondOpinion"]
+
+JUDGE = "criteria@1"
+EXAMPLES_SHOWN = 8  # of each class; descriptions are the criteria, examples only show what they mean
+_LONGEST_REASON = 300
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)  # some models wrap their JSON in a code fence
+_KANA = re.compile("[\u3041-\u30ff]")
+Told = Callable[[GateLabel | Literal["failed"]], object]
+
+
+class AsksModel(Protocol):
+    """Any chat model."""
+
+    @property
+    def model(self) -> str: ...
+
+    async def ask(self, system: str, user: str, schema: Mapping[str, Any], /) -> str:
+        """The model's reply, by the JSON schema where it knows such things.
+
+        Raises:
+            ClassifierError: if it can't be asked.
+        """
+        ...
+
+
+class _Reply(BaseModel):
+    """What we ask the model for."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    label: Literal["must", "may", "must_not", "unsure"]
+    topic: str | None = None
+    reason: str = ""
+
+
+_SCHEMA: Mapping[str, Any] = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "verdict",
+        "strict": True,
+        "schema": {
+            "type": "object",
+            "properties": {
+                "reason": {"type": "string"},
+                "label": {"type": "string", "enum": ["must", "may", "must_not", "unsure"]},
+                "topic": {"type": ["string", "null"]},
+            },
+            "required": ["reason", "label", "topic"],
+            "additionalProperties": False,
+        },
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What the model says of a question."""
+
+    label: GateLabel
+    topic: str | None
+    reason: str
+
+
+class CriteriaJudge:
+    """Asks a model which class of the policy a question belongs to."""
+
+    def __init__(self, model: AsksModel, policy: Policy, *, timeout_s: float = 5.0) -> None:
+        self._model = model
+        self._timeout_s = timeout_s
+        self._topics = {topic.name for topic in policy.topics}
+        self._criteria = _criteria(policy)
+
+    @property
+    def judge(self) -> str:
+        """The version of the prompt, and the model."""
+        return f"{JUDGE}:{self._model.model}"
+
+    async def opinion(self, text: str) -> Opinion:
+        """The model's opinion.
+
+        Raises:
+            ClassifierError: if it can't be asked, is too slow, or answers something else.
+        """
+        given = json.dumps({"criteria": self._criteria, "question": text}, ensure_ascii=False)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                reply = await self._model.ask(_prompt(_language(text)), given, _SCHEMA)
+        except TimeoutError:
+            raise ClassifierError(f"{self.judge} did not answer within {self._timeout_s:g} s") from None
+        read = _read(reply, self.judge)
+        topic = read.topic if read.label == "must_not" and read.topic in self._topics else None
+        return Opinion(read.label, topic, " ".join(read.reason.split())[:_LONGEST_REASON])
+
+
+class SecondOpinion:
+    """A gate, and a model that is asked where it is unsure."""
+
+    def __init__(self, gate: Gate, judge: CriteriaJudge, *, told: Told = lambda result: None) -> None:
+        self._gate = gate
+        self._judge = judge
+        self._told = told
+
+    async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
+        """The gate's verdict, or the model's where the gate is unsure of the scope."""
+        verdict = await self._gate.judge(question, tenant=tenant, group=group)
+        if verdict.label != "unsure" or not _can_be_asked(verdict, question.text):
+            return verdict
+        try:
+            opinion = await self._judge.opinion(question.text)
+        except ClassifierError as exc:
+            self._told("failed")
+            return replace(verdict, reason=f"{verdict.reason}; {exc}")
+        self._told(opinion.label)
+        said = f"{verdict.reason}; a model says {opinion.label}: {opinion.reason}"
+        suspected = verdict.rule == "forbidden" or verdict.topic is not None
+        if opinion.label == "unsure" or (opinion.label == "must" and suspected):
+            return replace(verdict, reason=said)
+        return replace(
+            verdict,
+            label=opinion.label,
+            topic=opinion.topic or verdict.topic if opinion.label == "must_not" else None,
+            rule="llm",
+            reason=said,
+            judge=f"{verdict.judge} {self._judge.judge}",
+        )
+
+
+class CriteriaDetector:
+    """The same model as a detector: it forbids what it calls *must not*, and is asked for nothing else."""
+
+    def __init__(self, judge: CriteriaJudge, *, topic: str) -> None:
+        self._judge = judge
+        self._topic = topic  # where the model names none of the policy's
+
+    @property
+    def judge(self) -> str:
+        """The version of the prompt, and the model."""
+        return self._judge.judge
+
+    async def detect(self, text: str, /) -> Clear | Flagged:
+        """Flagged if the model says *must not*."""
+        opinion = await self._judge.opinion(text)
+        if opinion.label != "must_not":
+            return Clear()
+        return Flagged(opinion.topic or self._topic, opinion.reason)
+
+
+def _can_be_asked(verdict: GateVerdict, text: str) -> bool:
+    """Not where a check failed, nor about what hides more than it asks: people look at those."""
+    if verdict.rule.startswith("detector:") or verdict.rule in ("empty", "length"):
+        return False
+    return has_words(normalise(text)) and len(text) <= LONGEST_QUESTION
+
+
+def _criteria(policy: Policy) -> dict[str, Any]:
+    def shown(section: ClassPolicy) -> dict[str, Any]:
+        return {"description": section.description, "examples": section.examples[:EXAMPLES_SHOWN]}
+
+    topics = [
+        {
+            "name": topic.name,
+            "description": topic.description,
+            "examples": topic.examples[:EXAMPLES_SHOWN],
+        }
+        for topic in policy.topics
+    ]
+    return {
+        "must": shown(policy.must),
+        "may": shown(policy.may),
+        "must_not": shown(policy.must_not) | {"topics": topics},
+    }
+
+
+def _read(reply: str, judge: str) -> _Reply:
+    """The verdict in the model's reply, which is one JSON object and says what was asked for."""
+    found = _OBJECT.search(reply)
+    if not found:
+        raise ClassifierError(f"{judge} answered no JSON object")
+    try:
+        return _Reply.model_validate_json(found.group())
+    except ValidationError as exc:
+        raise ClassifierError(f"{judge} answered another JSON than asked for") from exc
+
+
+def _language(text: str) -> Literal["en", "ja", "zh"]:
+    """By script: it only chooses the words in which the model is asked."""
+    if _KANA.search(text):
+        return "ja"
+    return "zh" if mostly_cjk(text) else "en"
+
+
+@cache
+def _prompt(language: str) -> str:
+    return (files("classifiers.gate") / "prompts" / f"{language}.md").read_text(encoding="utf-8")
