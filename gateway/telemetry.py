@@ -13,6 +13,7 @@ from cache.matching import Hit, Miss, NearMiss
 from classifiers.faithfulness import Checked, Unchecked
 from classifiers.gate import GateVerdict
 from gateway.domain import Draft, Finding, NothingRelevant, Offers, Outcome, Question
+from gateway.gatekeeping.metrics import GateMetrics
 from gateway.outcomes import OutcomeLog, OutcomeRow
 from gateway.review.acceptance import Acceptances
 from gateway.review.lookups import LookupLog
@@ -70,18 +71,7 @@ class Metrics:
         self.alarm = gauge(
             "cache_alarm", "1: error (the target was passed), drift.", "kind", "tenant", "language"
         )
-        self.detectors = counter(
-            "gate_detectors_total", "Further judges: clear, flagged, failed.", "detector", "result"
-        )
-        self.gate_llm = counter(
-            "gate_llm_total", "Unsure questions sent to a language model, by what it said.", "result"
-        )
-        self.gate_lessons = counter(
-            "gate_lessons_total", "Refits of the gate: learnt, failed, stopped_by_canary.", "state"
-        )
-        self.gate_behind = gauge("gate_behind", "1: what was accepted is not in force.", "tenant")
-        self.canaries_asked = gauge("gate_canaries_asked", "Must-canaries of the last round.", "tenant")
-        self.canaries_lost = gauge("gate_canaries_lost", "Must-canaries that did not pass.", "tenant")
+        self.gatekeeping = GateMetrics(registry)
 
     def delivered(self, target: str, result: str) -> None:
         """Count an attempt to tell somebody outside: sent, failed, dead."""

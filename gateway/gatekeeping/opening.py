@@ -81,7 +81,7 @@ async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> Asy
                 fit=fit,
                 examples=examples,
                 canaries=canaries,
-                on_try=lambda state: metrics.gate_lessons.labels(state).inc(),
+                on_try=lambda state: metrics.gatekeeping.lessons.labels(state).inc(),
             )
             await learning.catch_up()
             forbids = await add_detectors(learning, settings.gate, policy, metrics, stack)

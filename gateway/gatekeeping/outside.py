@@ -48,7 +48,9 @@ async def add_detectors(
         )
         for chosen in settings.detectors
     ]
-    return Panel(gate, seats, told=lambda name, result: metrics.detectors.labels(name, result).inc())
+    return Panel(
+        gate, seats, told=lambda name, result: metrics.gatekeeping.detectors.labels(name, result).inc()
+    )
 
 
 def add_llm(
@@ -58,7 +60,7 @@ def add_llm(
     if settings.unsure != "llm" or settings.llm is None:
         return gate
     judge = _criteria(settings.llm, policy, stack, name="the gate's language model")
-    return SecondOpinion(gate, judge, told=lambda result: metrics.gate_llm.labels(result).inc())
+    return SecondOpinion(gate, judge, told=lambda result: metrics.gatekeeping.llm.labels(result).inc())
 
 
 async def _detector(chosen: DetectorSettings, policy: Policy, stack: AsyncExitStack) -> Detector:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from classifiers.gate import GateVerdict
 from encoders import Encoded, Encoder, encode_one
 from gateway.domain import Conversation, Question, Turn
+from gateway.gatekeeping.fragments import assembled
 from gateway.stages import Gate
 
 __all__ = ["ConversationGate"]
@@ -60,11 +61,10 @@ class ConversationGate:
             return alone
         in_view = await self._judged(self._gate, question, encoded)
         seen.append(in_view)
-        spread = None if in_view.label == "must_not" else await self._spread(question)
-        if spread is not None:
-            seen.append(spread)
-        forbidding = spread if spread and spread.label == "must_not" else in_view
-        if forbidding.label == "must_not":
+        if in_view.label != "must_not":
+            seen += await self._spread(question)
+        forbidding = next((one for one in seen if one.label == "must_not"), None)
+        if forbidding is not None:
             return alone if _stands(alone) and not _is_allowed(alone) else forbidding
         return alone if in_view.label != "must" and _stands(alone) else in_view
 
@@ -84,14 +84,13 @@ class ConversationGate:
         conversation: Conversation = replace(question.conversation, turns=kept)
         return replace(question, conversation=conversation, leans_on=leans_on)
 
-    async def _spread(self, question: Question) -> GateVerdict | None:
-        """The verdict on the asker's last turns taken together, where that was not judged already."""
+    async def _spread(self, question: Question) -> list[GateVerdict]:
+        """The verdicts on the asker's last turns taken together, and on what their pieces give."""
         before = [turn.text for turn in question.conversation.turns[:-1] if turn.role == "user"]
-        said = before[-(WIDE - 1) :]
-        if len(said) <= len(question.leaned_on):
-            return None
-        together = await encode_one(self._encoder, "\n".join([*said, question.text]))
-        return await self._judged(self._forbids, question, together)
+        said = [*before[-(WIDE - 1) :], question.text]
+        together = ["\n".join(said)] if len(said) > len(question.leaned_on) + 1 else []
+        views = [await encode_one(self._encoder, text) for text in (*together, *assembled(said))]
+        return [await self._judged(self._forbids, question, view) for view in views]
 
     async def _forbidden(self, question: Question, texts: Sequence[str]) -> set[str]:
         encoded = [await encode_one(self._encoder, text) for text in texts]

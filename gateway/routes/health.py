@@ -88,12 +88,12 @@ async def _show_audits(services: Services) -> None:
 
 def _show_gate(services: Services) -> None:
     """Canaries of the last round, and gates that have not learnt what was accepted."""
-    shown, kept = services.telemetry.metrics, services.gatekeeping
+    shown, kept = services.telemetry.metrics.gatekeeping, services.gatekeeping
     for report in kept.canaries.reports.values():
         shown.canaries_asked.labels(report.tenant).set(report.asked)
         shown.canaries_lost.labels(report.tenant).set(len(report.lost))
     for tenant, lesson in (kept.learning.lessons if kept.learning else {}).items():
-        shown.gate_behind.labels(tenant).set(lesson.state != "learnt")
+        shown.behind.labels(tenant).set(lesson.state != "learnt")
 
 
 async def _database(services: ServicesDep) -> None:
