@@ -90,6 +90,7 @@ FIGURES: dict[str, Figure] = {
     "cache_exact": Figure(Outcomes(tiers=frozenset({"exact"}))),
     "cache_vector": Figure(Outcomes(tiers=frozenset({"vector"}))),
     "cache_hits_of_lookups": Figure(_HITS, "lookups"),
+    "accepted_offers": Figure(Outcomes(reason="accepted_offer")),
     "rag": Figure(_named("rag")),
     "withheld": Figure(_named("withheld")),
     "escalated": Figure(_named("escalated")),

@@ -15,7 +15,7 @@ from gateway.figures.definitions import FIGURES
 from gateway.figures.hours import View, whole_hours
 from storage.schema import audits, entry_phrasings, feedback, outcomes, tickets
 
-__all__ = ["OTHERS", "AskedQuestion", "Behind", "QuestionPage", "questions_behind"]
+__all__ = ["OTHERS", "AskedQuestion", "Behind", "QuestionPage", "count_behind", "questions_behind"]
 
 LARGEST_PAGE = 200
 
@@ -88,6 +88,12 @@ async def questions_behind(
     rows = (await connection.execute(query)).mappings().all()
     found = tuple(AskedQuestion(**row) for row in rows[:limit])
     return QuestionPage(found, found[-1].id if len(rows) > limit else None)
+
+
+async def count_behind(connection: AsyncConnection, view: View, behind: Behind) -> int:
+    """How many there are in all."""
+    query = select(func.count()).select_from(outcomes).where(*_meant(behind, view))
+    return await connection.scalar(query) or 0
 
 
 def _texts() -> Select[Any]:

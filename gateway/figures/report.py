@@ -17,7 +17,7 @@ from gateway.figures.people import (
     tickets_of,
     wrong_answers,
 )
-from gateway.figures.questions import Behind, QuestionPage, questions_behind
+from gateway.figures.questions import Behind, QuestionPage, count_behind, questions_behind
 from gateway.figures.rates import Rate
 from gateway.figures.savings import Savings, savings_of
 from gateway.figures.times import Times, times_of
@@ -132,6 +132,11 @@ class Figures:
         """
         async with reading(self._db, "questions") as connection:
             return await questions_behind(connection, view, behind, limit=limit, after=after, offset=offset)
+
+    async def count(self, view: View, behind: Behind) -> int:
+        """How many questions stand behind a figure. Raises as `questions` does."""
+        async with reading(self._db, "questions") as connection:
+            return await count_behind(connection, view, behind)
 
 
 def _rates(counts: Sequence[Count]) -> Rates:

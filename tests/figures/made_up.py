@@ -85,6 +85,7 @@ def long_way(rows: Iterable[OutcomeRow]) -> dict[str, Rate]:
         "cache_exact": of(lambda row: row.tier == "exact"),
         "cache_vector": of(lambda row: row.tier == "vector"),
         "cache_hits_of_lookups": of(lambda row: row.tier is not None, lookups),
+        "accepted_offers": of(lambda row: row.reason == "accepted_offer"),
         "rag": of(lambda row: row.outcome == "rag"),
         "withheld": of(lambda row: row.outcome == "withheld"),
         "escalated": of(lambda row: row.outcome == "escalated"),

@@ -116,6 +116,6 @@ def _column(column: Column) -> dict[str, Any]:
         "field": column.name,
         "align": "right" if column.kind == "number" else "left",
         "sortable": column.sortable,
-        "classes": column.kind,
+        "classes": "" if column.kind == "chip" else column.kind,
     }
     return shown | ({"style": f"width:{column.width}"} if column.width else {})

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from gateway.console.pages import queue
+from gateway.console.pages import dashboard, questions, queue
 from gateway.console.pages.page import Page
 
 __all__ = ["PAGES"]
 
-PAGES: tuple[Page, ...] = (Page(path="/", name="queue", show=queue.show, icon="inbox"),)
+PAGES: tuple[Page, ...] = (
+    Page(path="/", name="queue", show=queue.show, icon="inbox"),
+    Page(path="/dashboard", name="dashboard", show=dashboard.show, icon="insights"),
+    Page(path="/questions", name="questions", show=questions.show),
+)

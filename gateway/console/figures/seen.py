@@ -1,0 +1,108 @@
+"""Which view a person looks at, as the address says it: it can be sent to a colleague."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import cast, get_args
+from urllib.parse import urlencode
+
+from nicegui import ui
+
+from gateway.console.texts import Texts
+from gateway.console.visit import Visit
+from gateway.errors import InvalidRequest
+from gateway.figures.hours import View
+from gateway.figures.periods import Period, last_days
+from gateway.language import Language
+
+__all__ = ["DAYS", "Browser", "Seen", "browser_of", "ended", "seen_by"]
+
+DAYS = (1, 7, 30, 90)
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """What only the browser knows."""
+
+    timezone: str = "UTC"
+    dark: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What is looked at. `begins` narrows it to one step of the period."""
+
+    tenant: str
+    days: int = 7
+    language: Language | None = None
+    timezone: str = "UTC"
+    begins: datetime | None = None
+
+    def view(self) -> View:
+        """The view, as of now."""
+        period = last_days(self.days, timezone=self.timezone)
+        if self.begins is not None:
+            steps = (*period.steps(), period.until)
+            later = [at for at in steps if at > self.begins]
+            period = Period(self.begins, later[0] if later else period.until, period.days)
+        return View(self.tenant, period, self.language)
+
+    def address(self, path: str, **more: object) -> str:
+        """The address of a page for the same view, narrowed further."""
+        said: dict[str, object] = {"days": self.days, "language": self.language, "tenant": self.tenant}
+        said |= {"timezone": self.timezone, "begins": self.begins and self.begins.isoformat(), **more}
+        return f"{path}?{urlencode({name: value for name, value in said.items() if value is not None})}"
+
+
+def seen_by(visit: Visit) -> Seen:
+    """What the address says, as far as it makes sense and the person may see it."""
+    asked = visit.query
+    days = int(asked["days"]) if asked.get("days", "") in [str(one) for one in DAYS] else 7
+    tenants = {one.tenant for one in visit.person.memberships}
+    tenant = asked.get("tenant", visit.tenant)
+    language = asked.get("language")
+    return Seen(
+        tenant=tenant if tenant in tenants else visit.tenant,
+        days=days,
+        language=cast("Language", language) if language in get_args(Language) else None,
+        timezone=_timezone(asked.get("timezone", "UTC")),
+        begins=_moment(asked.get("begins")),
+    )
+
+
+async def browser_of(visit: Visit, seen: Seen) -> tuple[Browser, Seen]:
+    """Ask the browser for its time zone, in which days begin, and whether it shows the dark theme."""
+    await visit.client.connected()
+    told = await ui.run_javascript(ASK_BROWSER)
+    browser = Browser(_timezone(str(told["timezone"])), bool(told["dark"]))
+    return browser, seen if "timezone" in visit.query else replace(seen, timezone=browser.timezone)
+
+
+def ended(t: Texts, reason: str) -> str:
+    """Why a question ended as it did, in the reader's words; a topic stands behind its class."""
+    name, _, topic = reason.partition(":")
+    said = t.or_else(f"ended.{name}", t.or_else(f"reasons.{name}", name))
+    return f"{said} · {topic}" if topic else said
+
+
+ASK_BROWSER = (
+    "({timezone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC',"
+    " dark: document.body.classList.contains('body--dark')})"
+)
+
+
+def _timezone(name: str) -> str:
+    try:
+        last_days(1, timezone=name)
+    except InvalidRequest:
+        return "UTC"
+    return name
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return at if at.tzinfo else None
