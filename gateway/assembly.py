@@ -22,6 +22,7 @@ from gateway.desk import Desk, open_desk
 from gateway.figures.report import Figures
 from gateway.gatekeeping.lists import denying_replies
 from gateway.gatekeeping.opening import Gatekeeping, open_gate
+from gateway.gatekeeping.words import word_cut
 from gateway.near_questions import NearQuestions
 from gateway.outcomes import OutcomeLog
 from gateway.people import People, open_people
@@ -37,6 +38,7 @@ from gateway.review.approval import Approvals
 from gateway.review.audits import Audits
 from gateway.review.judgements import Judgements
 from gateway.review.lookups import LookupLog, Rates
+from gateway.review.modes import TopicModes
 from gateway.review.queue import Queue
 from gateway.review.rereview import Overdue, review_overdue
 from gateway.review.tickets import Tickets
@@ -167,6 +169,7 @@ def _pipeline(
         replies=Replies(settings.policy, settings.replies, by_rule=denying_replies(settings)),
         watch=watch,
         did_you_mean=_near_questions(settings.cache, stores),
+        modes=TopicModes(settings.review, word_cut(settings.understanding.default_language)),
         on_unchecked=settings.faithfulness.on_unchecked,
         judge_timeout_s=settings.faithfulness.timeout_s,
     )

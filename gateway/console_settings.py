@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 
-from gateway.setting_types import Name, Section, Url
+from gateway.setting_types import Listable, Name, Patterns, Section, Text, Url
 
-__all__ = ["ConsoleSettings", "OidcSettings", "ReviewSettings"]
+__all__ = ["ConsoleSettings", "Mode", "OidcSettings", "ReviewSettings", "TopicModeSettings"]
 
 
 class OidcSettings(Section):
@@ -36,7 +36,30 @@ class ConsoleSettings(Section):
     oidc: OidcSettings | None = None
 
 
+Mode = Literal["human_first", "answer_then_review", "automatic"]
+
+
+class TopicModeSettings(Section):
+    """Who answers new questions of a topic."""
+
+    topic: Name
+    documents: list[Text] = []  # names or patterns (fees/*) of the documents that a draft is written from
+    word: Listable = []  # a word of the question, or several in a row
+    pattern: Patterns = []  # RE2's syntax, anywhere in the question
+    mode: Mode
+    sample: float = Field(1.0, ge=0, le=1)  # of answer_then_review: the share that people read
+
+    @model_validator(mode="after")
+    def _says_what_it_is(self) -> Self:
+        if not (self.documents or self.word or self.pattern):
+            raise ValueError("a topic needs documents, word or pattern")
+        return self
+
+
 class ReviewSettings(Section):
-    """What is promised to those who wait for a person."""
+    """What is promised to those who wait for a person, and which answers people read."""
 
     promise_hours: float = Field(24.0, gt=0)  # a ticket that waits longer is overdue
+    mode: Mode = "automatic"  # of new questions that are of none of the topics
+    sample: float = Field(1.0, ge=0, le=1)
+    modes: list[TopicModeSettings] = []  # the first that fits counts

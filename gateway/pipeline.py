@@ -31,7 +31,8 @@ from gateway.domain import (
 from gateway.errors import TicketNotStored, UpstreamUnavailable
 from gateway.gatekeeping.turns import ConversationGate
 from gateway.replies import Replies
-from gateway.stages import Cache, DidYouMean, Gate, Judge, Rag, Reviewers, Understanding, Watch
+from gateway.review.modes import Chosen
+from gateway.stages import Cache, DidYouMean, Gate, Judge, Modes, Rag, Reviewers, Understanding, Watch
 
 __all__ = ["Pipeline"]
 
@@ -56,6 +57,7 @@ class Pipeline:
         replies: Replies,
         watch: Watch,
         did_you_mean: DidYouMean | None = None,
+        modes: Modes | None = None,
         on_unchecked: OnUnchecked = "escalate",
         judge_timeout_s: float = 10.0,
     ) -> None:
@@ -69,6 +71,7 @@ class Pipeline:
         self._replies = replies
         self._watch = watch
         self._did_you_mean = did_you_mean
+        self._modes = modes
         self._on_unchecked = on_unchecked
         self._judge_timeout_s = judge_timeout_s
 
@@ -121,20 +124,16 @@ class Pipeline:
         if isinstance(draft, NothingRelevant):
             return await self._escalate(question, way, reason="nothing_relevant")
         verdict = await way.step("faithfulness", self._check(question, draft))
+        chosen = self._modes.choose(question, draft) if self._modes else Chosen("automatic")
+        if chosen.mode == "human_first":
+            return await self._escalate(question, way, reason="human_first", verdict=verdict)
         match verdict:
             case Checked(passed=True):
-                return Answered(
-                    question=question,
-                    text=draft.text,
-                    source="rag",
-                    reason="supported",
-                    verdict=verdict,
-                    steps=way.steps,
-                )
+                return await self._tell(question, way, draft, verdict, chosen, reason="supported")
             case Checked():
                 return await self._withhold(question, way, reason="unsupported_statement", verdict=verdict)
             case Unchecked():
-                return await self._unchecked(question, way, draft, verdict)
+                return await self._unchecked(question, way, draft, verdict, chosen)
             case _:
                 assert_never(verdict)
 
@@ -157,23 +156,31 @@ class Pipeline:
         except ClassifierError:
             return Unchecked(reason="judge_failed", judge="none")
 
-    async def _unchecked(self, question: Question, way: _Way, draft: Draft, verdict: Unchecked) -> Outcome:
+    async def _unchecked(
+        self, question: Question, way: _Way, draft: Draft, verdict: Unchecked, chosen: Chosen
+    ) -> Outcome:
         match self._on_unchecked:
             case "deliver":
-                return Answered(
-                    question=question,
-                    text=draft.text,
-                    source="rag",
-                    reason="unchecked",
-                    verdict=verdict,
-                    steps=way.steps,
-                )
+                return await self._tell(question, way, draft, verdict, chosen, reason="unchecked")
             case "withhold":
                 return await self._withhold(question, way, reason="unchecked", verdict=verdict)
             case "escalate":
                 return await self._escalate(question, way, reason="unchecked", verdict=verdict)
             case _:
                 assert_never(self._on_unchecked)
+
+    async def _tell(
+        self, question: Question, way: _Way, draft: Draft, verdict: FaithfulnessVerdict, chosen: Chosen,
+        *, reason: str,
+    ) -> Answered:  # fmt: skip
+        """The draft is the answer; where the operator wants such answers read, a person gets it, too."""
+        if chosen.reviewed:
+            await self._reviewers.open(
+                question, outcome="answered", reason="answer_then_review", steps=way.steps
+            )
+        return Answered(
+            question=question, text=draft.text, source="rag", reason=reason, verdict=verdict, steps=way.steps
+        )
 
     def _refuse(self, question: Question, way: _Way, gate: GateVerdict) -> Refused:
         return Refused(

@@ -66,7 +66,7 @@ __all__ = [
 
 
 WaitingReason = Literal[
-    "gate_unsure", "nothing_relevant", "unsupported_statement", "unchecked",
+    "gate_unsure", "nothing_relevant", "unsupported_statement", "unchecked", "human_first",
     "classifier_failed", "encoder_failed", "upstream_unavailable", "internal_error",
 ]  # fmt: skip
 

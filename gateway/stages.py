@@ -19,8 +19,9 @@ from gateway.domain import (
     Step,
     Understood,
 )
+from gateway.review.modes import Chosen
 
-__all__ = ["Cache", "DidYouMean", "Gate", "Judge", "Rag", "Reviewers", "Understanding", "Watch"]
+__all__ = ["Cache", "DidYouMean", "Gate", "Judge", "Modes", "Rag", "Reviewers", "Understanding", "Watch"]
 
 
 class Understanding(Protocol):
@@ -62,10 +63,16 @@ class Reviewers(Protocol):
         self,
         question: Question,
         *,
-        outcome: Literal["withheld", "escalated"],
+        outcome: Literal["withheld", "escalated", "answered"],
         reason: str,
         steps: tuple[Step, ...],
     ) -> str: ...
+
+
+class Modes(Protocol):
+    """Says who answers a new question: people, RAG, or RAG with people looking on."""
+
+    def choose(self, question: Question, draft: Draft, /) -> Chosen: ...
 
 
 class DidYouMean(Protocol):

@@ -25,6 +25,7 @@ __all__ = [
     "Announcing",
     "Ticket",
     "TicketEvent",
+    "TicketOutcome",
     "TicketPage",
     "TicketState",
     "Tickets",
@@ -33,6 +34,8 @@ __all__ = [
     "record_event",
 ]
 
+# answered: RAG did, and people read it; disputed: somebody was not content with an answer
+TicketOutcome = Literal["withheld", "escalated", "answered", "disputed", "stale_entry"]
 TicketState = Literal["open", "claimed", "answered", "dismissed"]
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O, U: nothing to mishear or misread
@@ -54,7 +57,7 @@ class Ticket:
     real_question: str
     question: str
     turns: tuple[Mapping[str, str], ...]  # the conversation before it: role, text
-    outcome: Literal["withheld", "escalated", "stale_entry"]
+    outcome: TicketOutcome
     reason: str
     steps: tuple[Mapping[str, Any], ...]  # as gateway.review.steps renders them
     state: TicketState
@@ -109,7 +112,7 @@ class Tickets:
         self,
         question: Question,
         *,
-        outcome: Literal["withheld", "escalated"],
+        outcome: Literal["withheld", "escalated", "answered"],
         reason: str,
         steps: tuple[Step, ...],
     ) -> str:

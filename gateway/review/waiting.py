@@ -28,6 +28,7 @@ SEVERITY: Mapping[str, int] = {
     "classifier_failed": 2,
     "encoder_failed": 2,
     "internal_error": 2,
+    "answer_then_review": 1,  # the asker has an answer
     "review_due": 1,
 }
 SEVERITY_OF_OTHERS = 2

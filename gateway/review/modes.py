@@ -1,0 +1,61 @@
+"""Who answers a question that no verified answer is there for: people, RAG, or RAG with people looking on.
+
+A topic is what the operator says it is: documents, words, patterns. A draft written from one of a topic's
+documents is of the topic, and so is a question that has one of its words; no model guesses.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from classifiers.gate.lists import Cut, List, Listed
+from classifiers.text import normalise
+from gateway.console_settings import Mode, ReviewSettings
+from gateway.domain import Draft, Question
+
+__all__ = ["Chosen", "TopicModes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The mode of a draft, and the topic that has it; the empty text where none was named."""
+
+    mode: Mode
+    topic: str = ""
+    reviewed: bool = False  # of answer_then_review: this one goes to a reviewer
+
+
+class TopicModes:
+    """The modes of an operator's topics. Of several topics that fit, the first of his list counts."""
+
+    def __init__(self, settings: ReviewSettings, cut: Cut, *, lot: Callable[[], float] | None = None) -> None:
+        """`lot` is given by tests only; nobody who asks may know which answers are read."""
+        self._settings = settings
+        self._lot = lot or random.SystemRandom().random
+        self._documents: Sequence[tuple[int, str]] = [
+            (place, pattern) for place, topic in enumerate(settings.modes) for pattern in topic.documents
+        ]
+        listed = [
+            Listed(rule=str(place), words=tuple(topic.word), patterns=tuple(topic.pattern))
+            for place, topic in enumerate(settings.modes)
+        ]
+        self._words = List(listed, cut)
+
+    def choose(self, question: Question, draft: Draft) -> Chosen:
+        """Who is to answer, by the documents of the draft and the words of the question."""
+        fits = {place for place, pattern in self._documents if _from(draft, pattern)}
+        fits |= {int(found.item.rule) for found in self._words.found(normalise(question.text))}
+        if not fits:
+            return self._chosen(self._settings.mode, "", self._settings.sample)
+        topic = self._settings.modes[min(fits)]
+        return self._chosen(topic.mode, topic.topic, topic.sample)
+
+    def _chosen(self, mode: Mode, topic: str, sample: float) -> Chosen:
+        return Chosen(mode, topic, mode == "answer_then_review" and self._lot() < sample)
+
+
+def _from(draft: Draft, pattern: str) -> bool:
+    return any(fnmatchcase(passage.source, pattern) for passage in draft.contexts)
