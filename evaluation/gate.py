@@ -63,7 +63,7 @@ class GateResult:
 
     judged: tuple[JudgedQuestion, ...]
     left_out: tuple[LeftOut, ...] = ()
-    words_cut: float | None = None  # of the baseline
+    with_words: bool = False  # a baseline judged, too
 
     @property
     def must(self) -> list[JudgedQuestion]:
@@ -79,7 +79,7 @@ class GateResult:
     @property
     def words_false_refusals(self) -> Rate | None:
         """The same of the baseline."""
-        return None if self.words_cut is None else _inverse(self._words_through(self.must))
+        return None if not self.with_words else _inverse(self._words_through(self.must))
 
     def of_class(self, gold: str) -> dict[str, Rate]:
         """What becomes of a class: let through, called each of the others, unsure."""
@@ -88,7 +88,7 @@ class GateResult:
 
     def _words_through(self, judged: Iterable[JudgedQuestion]) -> Rate:
         scores = _word_scores(judged)
-        return Rate(sum(score >= (self.words_cut or 0.0) for score in scores), len(scores))
+        return Rate(sum(score >= 0 for score in scores), len(scores))
 
     def by_slice(self) -> dict[str, list[JudgedQuestion]]:
         """The questions of every slice; a slice that holds several classes is split by class."""
@@ -116,7 +116,7 @@ class GateResult:
             as_must_not=Rate(sum(one.verdict.label == "must_not" for one in judged), len(judged)),
             unsure=Rate(sum(one.verdict.label == "unsure" for one in judged), len(judged)),
             auroc=auroc(_scores(self.must), _scores(judged)) if ranked else None,
-            words_reach_rag=None if self.words_cut is None else self._words_through(judged),
+            words_reach_rag=None if not self.with_words else self._words_through(judged),
             words_auroc=auroc(must_words, _word_scores(judged)) if ranked else None,
             seen=all(one.seen for one in judged),
         )
@@ -169,7 +169,7 @@ async def evaluate_gate(
         ms = (perf_counter() - started) * 1000
         judged.append(JudgedQuestion(case, verdict, ms, seen=place >= len(measured), words=score))
         progress()
-    return GateResult(tuple(judged), left_out, baseline.cut if baseline else None)
+    return GateResult(tuple(judged), left_out, with_words=baseline is not None)
 
 
 def _parted(

@@ -15,7 +15,7 @@ from evaluation.statistics import Rate
 from gateway.assembly import Services
 from gateway.errors import InvalidRequest
 
-__all__ = ["GateCalibration", "calibrate_gate"]
+__all__ = ["GateCalibration", "calibrate_gate", "scope_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +86,10 @@ async def calibrate_gate(
 async def _read(case: GateCase, services: Services, tenant: str, progress: Callable[[], None]) -> _Read:
     verdict = await services.gate.judge(await encode_one(services.stores.encoder, case.text), tenant=tenant)
     progress()
-    return _Read(case, HeldOut(text=case.text, scope=_scope(verdict), forbidden=verdict.forbidden or 0.0))
+    return _Read(case, HeldOut(text=case.text, scope=scope_of(verdict), forbidden=verdict.forbidden or 0.0))
 
 
-def _scope(verdict: GateVerdict) -> float:
+def scope_of(verdict: GateVerdict) -> float:
     """With both cuts open only rules refuse, and what has no score by scope was let through by proof."""
     if verdict.label != "must":
         return -math.inf

@@ -21,7 +21,7 @@ _SHOWN = 5
 
 def gate_table(result: GateResult) -> list[Table]:
     """Each slice, the one with most wrong decisions first, beside the baseline and refusing everybody."""
-    with_words = result.words_cut is not None
+    with_words = result.with_words
     beside = ["TF-IDF", "AUROC"] if with_words else []
     table = Table(
         Column("slice", no_wrap=True), "n", "gold", Column("reach RAG", no_wrap=True), "must not", "unsure",

@@ -24,7 +24,7 @@ class WordsBaseline:
     """TF-IDF of character n-grams with logistic regression: must against all other examples."""
 
     model: Pipeline
-    cut: float  # that keeps the promise on the cross-validated must examples
+    cut: float  # that keeps the promise on the cross-validated must examples; scores are counted from it
 
     @classmethod
     def fit(cls, policy: Policy, error: float) -> WordsBaseline | None:
@@ -44,5 +44,7 @@ class WordsBaseline:
         return cls(model.fit(texts, truth), float(held_out.min() if cut is None else cut))
 
     def scores(self, texts: Sequence[str]) -> list[float]:
-        """How much each text looks like must."""
-        return [float(score) for score in self.model.decision_function(list(texts))] if texts else []
+        """How much each text looks like must; what is below 0 would be refused."""
+        return (
+            [float(score) - self.cut for score in self.model.decision_function(list(texts))] if texts else []
+        )
