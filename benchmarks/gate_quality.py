@@ -46,7 +46,7 @@ from gateway.stores import Stores, open_stores
 
 PROMISE = 0.02
 HELD_OUT = Path(__file__).parent.parent / "tests/classifiers/gate/attacks"
-FEW_SHOT_CASES = 100  # of a slice
+FEW_SHOT_CASES = 60  # of a slice
 PARTS = {
     "en": (0.4, 0.3),
     "ja": (1 / 3, 1 / 3),
