@@ -56,13 +56,13 @@ def slices_svg(result: GateResult) -> str:
             if value is None or interval is None:
                 continue
             colour = _BY_CLASS[part.gold]
-            axes.plot(interval, (row, row), color=colour, linewidth=6, alpha=0.25, solid_capstyle="round")
+            axes.plot(interval, (row, row), color=colour, linewidth=6, alpha=0.35, solid_capstyle="round")
             axes.plot(value, row, "o", color=colour, markersize=8)
             if part.words_reach_rag and part.words_reach_rag.value is not None:
                 through = part.words_reach_rag.value
                 beside = 1 - through if part.gold == "must" else through
                 axes.plot(beside, row, "D", color=_WORDS, markersize=6, fillstyle="none", clip_on=False)
-            axes.annotate(f"{value:.1%}", (interval[1], row), (8, 0), textcoords="offset points", va="center")
+            axes.text(1.04, row, f"{value:.1%}", va="center")
         axes.set_yticks(range(len(parts)), [f"{name}  ({part.n})" for name, part in parts])
         axes.set_ylim(len(parts) - 0.4, -0.6)
         axes.set_xlim(-0.01, 1.0)
