@@ -1,0 +1,226 @@
+"""The answering side of a ticket: what is written, what it competes with, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import get_args
+
+from nicegui import ui
+
+from cache.collisions import Collision
+from cache.entries import Entry, EntryKind, Source
+from gateway.console.components.confirm import confirmed
+from gateway.console.visit import Visit
+from gateway.errors import InvalidRequest
+from gateway.review.bulk import each
+from gateway.review.judgements import Drafted
+from gateway.review.promotion import Publication, answer_and_publish
+from gateway.review.provenance import draft_sources
+from gateway.review.tickets import Ticket
+from gateway.review.waiting import Waiting
+from gateway.routes.refusals import index_now, refusals_named
+
+__all__ = ["Editor"]
+
+SHOWN_COLLISIONS = 5
+SUGGESTED = 8
+
+
+class _Competes(Exception):  # noqa: N818 - a fact that ends the look before anything is kept
+    """What the entry would compete with."""
+
+    def __init__(self, collisions: Sequence[Collision]) -> None:
+        self.collisions = collisions
+
+
+class Editor:
+    """Fields for the answer and its entry. Nothing is kept before "deliver" or "publish"."""
+
+    def __init__(
+        self,
+        visit: Visit,
+        ticket: Ticket,
+        *,
+        draft: Drafted | None,
+        entry: Entry | None,
+        alike: Sequence[Waiting],
+        on_begin: Callable[[], Awaitable[None]],
+        on_done: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.visit = visit
+        self.ticket = ticket
+        self.draft = draft
+        self.entry = entry
+        self.alike = alike
+        self._on_begin = on_begin
+        self._on_done = on_done
+        self._begun = False
+
+    def build(self) -> None:
+        """The fields, filled with what is known."""
+        t = self.visit.t
+        with ui.element("section").classes("card editor"):
+            ui.label(t("ticket.answer")).classes("section")
+            text = self.entry.answer if self.entry else ""
+            self.answer = ui.textarea(value=text, placeholder=t("ticket.answer_hint"))
+            self.answer.props("outlined autogrow input-class=answer").classes("answer-field")
+            self.answer.on_value_change(self.visit.action(self._begin))
+            self.answer.on("keydown.ctrl.enter", self.visit.action(self.deliver))
+            self.answer.on("keydown.esc", js_handler="() => document.activeElement.blur()")
+            with ui.expansion(t("ticket.entry"), value=True).props("dense").classes("entry-fields"):
+                self._entry_fields()
+            self.warned = ui.element("div").classes("stack tight")
+            if self.alike:
+                self.with_alike = ui.checkbox(t("ticket.with_alike", n=len(self.alike))).props("dense")
+                self.with_alike.tooltip("\n".join(one.question for one in self.alike[:SUGGESTED]))
+            with ui.element("div").classes("line"):
+                publish = ui.button(t("ticket.publish"), on_click=self.visit.action(self.publish))
+                publish.props("unelevated no-caps").classes("publish")
+                deliver = ui.button(t("ticket.deliver"), on_click=self.visit.action(self.deliver))
+                deliver.props("outline no-caps").classes("deliver")
+
+    def _entry_fields(self) -> None:
+        t, entry = self.visit.t, self.entry
+        sources = entry.sources if entry else draft_sources(self.ticket)
+        names = dict.fromkeys(source.document for source in sources)
+        kinds = {kind: t(f"outcomes.{kind}") for kind in get_args(EntryKind)}
+        asks = entry.question if entry else self.ticket.question
+        self.question = self._line("ticket.entry_question", asks)
+        self.phrasings = self._lines("ticket.phrasings", "")
+        self.suggested = ui.element("div").classes("line suggested")
+        self.sources = self._lines("ticket.sources", "\n".join(names))
+        self.kind = ui.toggle(kinds, value="ground_truth").props("dense no-caps unelevated flat")
+
+    def _line(self, label: str, value: str) -> ui.input:
+        return ui.input(self.visit.t(label), value=value).props("outlined dense").classes("wide")
+
+    def _lines(self, label: str, value: str) -> ui.textarea:
+        return ui.textarea(self.visit.t(label), value=value).props("outlined dense autogrow").classes("wide")
+
+    def start_from_draft(self) -> None:
+        """Take the draft as the beginning; what was written already stays."""
+        if self.draft is not None and not self.answer.value.strip():
+            self.answer.value = self.draft.text
+            self.kind.value = "confirmed_answer"
+        self.focus()
+
+    def focus(self) -> None:
+        """Put the cursor into the answer."""
+        self.answer.run_method("focus")
+
+    def suggest(self, texts: Sequence[str]) -> None:
+        """Offer other ways in which people asked this."""
+        self.suggested.clear()
+        with self.suggested:
+            if texts:
+                ui.label(self.visit.t("ticket.suggested")).classes("quiet small")
+            for text in texts[:SUGGESTED]:
+                ui.button(text, icon="add", on_click=lambda text=text: self._take(text)).props(
+                    "flat dense no-caps"
+                ).classes("suggestion")
+
+    def _take(self, text: str) -> None:
+        lines = _lines_of(self.phrasings.value)
+        if text not in lines:
+            self.phrasings.value = "\n".join([*lines, text])
+
+    async def _begin(self) -> None:
+        """Whoever starts to write holds the ticket: the others see it at once."""
+        if not self._begun:
+            self._begun = True
+            await self._on_begin()
+
+    async def deliver(self) -> None:
+        """The asker gets the answer; nothing is kept for others."""
+        who = self.visit.person
+        await self.visit.services.tickets.answer(
+            self.ticket.id, tenant=who.tenant, by=who.name, answer=self.answer.value
+        )
+        await self._alike_too(None)
+        self.visit.tell(self.visit.t("ticket.delivered"))
+        await self._on_done()
+
+    async def publish(self) -> None:
+        """The asker gets the answer, and so does from now on whoever asks this."""
+        if not self.answer.value.strip():
+            raise InvalidRequest("the answer is empty", param="answer")
+        try:
+            entry = await self._published(accept=False)
+        except _Competes as found:
+            self._show(found.collisions)
+            if not await self._meant(found.collisions):
+                return
+            entry = await self._published(accept=True)
+        await self._alike_too(entry.id)
+        self.visit.tell(self.visit.t("ticket.published"))
+        await self._on_done()
+
+    async def _published(self, *, accept: bool) -> Entry:
+        services, who = self.visit.services, self.visit.person
+        approval = services.approvals.begin(accept_collisions=accept)
+
+        async def check(entry: Entry) -> None:
+            if not accept:
+                review = await services.approvals.review(entry)
+                if any(one.would == "answer" for one in review.collisions):
+                    raise _Competes(review.collisions)
+            await approval.check(entry)
+
+        with refusals_named():
+            _, entry = await answer_and_publish(
+                services.tickets,
+                services.stores.entries,
+                self.ticket.id,
+                tenant=who.tenant,
+                by=who.name,
+                answer=self.answer.value,
+                publication=self._publication(),
+                check=check,
+            )
+        await index_now(services)
+        await approval.tell(entry, by=who.name)
+        return entry
+
+    def _publication(self) -> Publication:
+        kind: EntryKind = "confirmed_answer" if self.kind.value == "confirmed_answer" else "ground_truth"
+        question = self.question.value.strip()
+        return Publication(
+            kind=kind,
+            question=question if question and question != self.ticket.question else None,
+            phrasings=tuple(_lines_of(self.phrasings.value)),
+            sources=tuple(Source(name, "") for name in _lines_of(self.sources.value)),
+        )
+
+    def _show(self, found: Sequence[Collision]) -> None:
+        self.warned.clear()
+        with self.warned:
+            ui.label(self.visit.t("ticket.competes")).classes("strong warn-text")
+            for one in found[:SHOWN_COLLISIONS]:
+                with ui.element("div").classes("collision small"):
+                    ui.label(one.phrasing).classes("quoted")
+                    ui.label(f"{one.score:.2f}")
+                    ui.label(one.other_phrasing).classes("quoted")
+                    ui.link(self.visit.t("ticket.open_entry"), f"/entries/{one.other.id}").classes("accent")
+
+    async def _meant(self, found: Sequence[Collision]) -> bool:
+        t = self.visit.t
+        pairs = [(one.phrasing, one.other_phrasing, one.score) for one in found[:SHOWN_COLLISIONS]]
+        lines = [f"“{own}” – “{other}” ({score:.2f})" for own, other, score in pairs]
+        body = t("ticket.competes_body") + "\n\n" + "\n".join(lines)
+        return await confirmed(t, t("ticket.competes"), body, yes=t("ticket.publish_anyway"))
+
+    async def _alike_too(self, entry_id: str | None) -> None:
+        """The same answer for the tickets that ask the same, if the reviewer wants that."""
+        if not self.alike or not self.with_alike.value:
+            return
+        who, tickets = self.visit.person, self.visit.services.tickets
+        await each(
+            [one.id for one in self.alike],
+            lambda id_: tickets.answer(
+                id_, tenant=who.tenant, by=who.name, answer=self.answer.value, entry_id=entry_id
+            ),
+        )
+
+
+def _lines_of(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,0 +1,197 @@
+"""What a ticket tells: its question, why it stopped, the marked draft, passages, near entries, history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from nicegui import ui
+
+from cache.matching import Candidate
+from gateway.console.components.chip import chip
+from gateway.console.components.moments import moment
+from gateway.console.texts import Texts
+from gateway.console.visit import Visit
+from gateway.review.judgements import Drafted
+from gateway.review.tickets import Ticket, TicketEvent
+
+__all__ = ["asked", "card", "drawn_draft", "entries_near", "happened", "passages", "stopped"]
+
+Found = Mapping[str, Any]
+
+
+@contextmanager
+def card(title: str, *, name: str = "") -> Iterator[ui.element]:
+    """A titled box."""
+    with ui.element("section").classes(f"card {name}") as box:
+        with ui.element("div").classes("spread"):
+            ui.label(title).classes("section")
+        yield box
+
+
+def asked(visit: Visit, ticket: Ticket) -> None:
+    """The question, what the person really wrote, and the turns before it."""
+    t = visit.t
+    with card(t("ticket.question"), name="asked-card"):
+        ui.label(ticket.question).classes("big-question").props(f"lang={ticket.language}")
+        if ticket.real_question.strip() != ticket.question.strip():
+            ui.label(t("ticket.real_question")).classes("section")
+            ui.label(ticket.real_question).classes("pre").props(f"lang={ticket.language}")
+        if ticket.turns:
+            turns = ui.expansion(t("ticket.turns", n=len(ticket.turns))).props("dense").classes("turns")
+            with turns:
+                for turn in ticket.turns:
+                    with ui.element("div").classes(f"turn {turn['role']}"):
+                        ui.label(t.or_else(f"turns.{turn['role']}", turn["role"])).classes("quiet small")
+                        ui.label(turn["text"]).classes("pre")
+        with ui.element("div").classes("line quiet small"):
+            ui.label(moment(ticket.created_at))
+            ui.label(t.or_else(f"languages.{ticket.language}", ticket.language))
+            for key, value in (("ticket.asker", ticket.asker), ("ticket.group", ticket.group)):
+                if value:
+                    ui.label(t(key, name=value))
+
+
+def stopped(visit: Visit, ticket: Ticket) -> None:
+    """Stage by stage: what was found, how sure it was, and how long it took."""
+    t = visit.t
+    with card(t("ticket.why"), name="why"):
+        ui.label(t.or_else(f"reasons.{ticket.reason}", ticket.reason)).classes("strong")
+        for step in ticket.steps:
+            if "stage" in step:
+                with ui.element("div").classes("step"):
+                    ui.label(t.or_else(f"stages.{step['stage']}", step["stage"])).classes("stage")
+                    with ui.element("div").classes("stack tight"):
+                        _found(t, step["found"])
+                    ui.label(_ms(t, step.get("ms"))).classes("faint small ms")
+            elif step.get("type") == "source_change":
+                _source_change(t, step)
+
+
+def _found(t: Texts, found: Found) -> None:
+    kind = found.get("type", "")
+    with ui.element("div").classes("line"):
+        match kind:
+            case "gate_verdict":
+                label = found["label"]
+                chip(t.or_else(f"labels.{label}", label), _LABEL_TONES.get(label, "quiet"))
+                _score(t, found.get("score"))
+                if found.get("topic"):
+                    ui.label(found["topic"]).classes("mono small")
+            case "near_miss" | "hit":
+                chip(t(f"found.{kind}"), "calm")
+                _score(t, found.get("score"))
+            case "checked":
+                judged = found["statements"]
+                wrong = sum(not one["supported"] for one in judged)
+                chip(t("found.checked", wrong=wrong, all=len(judged)), "bad" if wrong else "good")
+            case _:
+                chip(t.or_else(f"found.{kind}", kind))
+    if found.get("nearest"):
+        near = found["nearest"]
+        kind_text = t.or_else(f"near.{near['kind']}", near["kind"])
+        with ui.element("div").classes("line quiet small"):
+            ui.label(f"{kind_text} · {near['similarity']:.2f}")
+            ui.label(near["text"][:300]).classes("quoted")
+    if kind in ("near_miss", "hit"):
+        ui.label(found["phrasing"]).classes("quoted small quiet")
+    if found.get("reason"):
+        ui.label(found["reason"]).classes("mono small faint")
+
+
+_LABEL_TONES: Any = {"must": "good", "may": "quiet", "must_not": "bad", "unsure": "warn"}
+
+
+def _score(t: Texts, score: float | None) -> None:
+    if score is not None:
+        ui.label(t("ticket.score", score=f"{score:.2f}")).classes("small")
+
+
+def _ms(t: Texts, ms: float | None) -> str:
+    return "" if ms is None else t("ticket.ms", n=f"{ms:.0f}" if ms >= 10 else f"{ms:.1f}")
+
+
+def _source_change(t: Texts, step: Found) -> None:
+    with ui.element("div").classes("line"):
+        ui.label(step["document"]).classes("strong")
+        ui.label(t("ticket.source_gone" if step["now"] is None else "ticket.source_changed"))
+    if step["diff"]:
+        with ui.element("div").classes("diff mono small"):
+            for line in step["diff"].splitlines():
+                ui.label(line or " ").classes({"+": "plus", "-": "minus"}.get(line[:1], ""))
+
+
+def drawn_draft(visit: Visit, draft: Drafted) -> None:
+    """The draft; what the passages don't support is marked, and says why."""
+    t = visit.t
+    with ui.element("div").classes("marked"):
+        for text, statement in _pieces(draft):
+            unsupported = statement is not None and not statement["supported"]
+            piece = ui.label(text).classes("unsupported" if unsupported else "")
+            if unsupported and statement is not None:
+                with piece:
+                    ui.tooltip(t("ticket.unsupported", score=f"{statement['score']:.2f}"))
+    for one in draft.statements:
+        if not one["supported"]:
+            with ui.element("div").classes("line small doubt"):
+                ui.label(t("ticket.unsupported", score=f"{one['score']:.2f}")).classes("strong")
+                ui.label(one["reason"]).classes("mono")
+                if one["evidence"]:
+                    ui.label(one["evidence"]).classes("quoted quiet")
+
+
+def _pieces(draft: Drafted) -> Iterator[tuple[str, Found | None]]:
+    """The draft from its beginning to its end, cut where statements begin and end."""
+    at = 0
+    for one in sorted(draft.statements, key=lambda statement: int(statement["start"])):
+        start, end = max(at, int(one["start"])), int(one["end"])
+        if start > at:
+            yield draft.text[at:start], None
+        if end > start:
+            yield draft.text[start:end], one
+            at = end
+    if at < len(draft.text):
+        yield draft.text[at:], None
+
+
+def passages(visit: Visit, found: Sequence[Found]) -> None:
+    """What was retrieved for the question."""
+    with card(visit.t("ticket.passages", n=len(found)), name="passages"):
+        if not found:
+            ui.label(visit.t("ticket.no_passages")).classes("quiet")
+        for one in found:
+            with ui.element("details").classes("passage"):
+                with ui.element("summary"):
+                    name = one.get("title") or one.get("source") or visit.t("ticket.passage")
+                    ui.label(name).classes("strong")
+                    ui.label(one.get("source") or "").classes("faint small")
+                    if one.get("score") is not None:
+                        ui.label(f"{one['score']:.2f}").classes("small push")
+                ui.label(one["text"]).classes("pre")
+
+
+def entries_near(visit: Visit, found: Sequence[Candidate]) -> None:
+    """Verified entries that are near, with how probable it is that they answer."""
+    with card(visit.t("ticket.near"), name="near"):
+        if not found:
+            ui.label(visit.t("ticket.no_near")).classes("quiet")
+        for one in found:
+            with ui.element("details").classes("passage"):
+                with ui.element("summary"):
+                    ui.label(one.entry.question).classes("strong").props(f"lang={one.entry.language}")
+                    ui.label(f"{one.score:.2f}").classes("small push")
+                ui.label(one.entry.answer).classes("pre")
+                ui.link(visit.t("ticket.open_entry"), f"/entries/{one.entry.id}").classes("accent small")
+
+
+def happened(visit: Visit, events: Sequence[TicketEvent]) -> None:
+    """Who did what to the ticket."""
+    with card(visit.t("ticket.history"), name="history"):
+        for one in events:
+            with ui.element("div").classes("line small"):
+                ui.label(moment(one.at)).classes("faint")
+                ui.label(one.by).classes("strong")
+                ui.label(visit.t.or_else(f"events.{one.event}", one.event))
+                if comment := str(one.detail.get("comment", "")):
+                    ui.label(comment).classes("quiet")

@@ -1,0 +1,180 @@
+"""Working at the console: from signing in to an answer that serves the next who asks."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.chatbot import Chatbot, Says
+from tests.console.browsing import Chromium, needs_chromium
+from tests.gateway.running import Gateway
+
+pytestmark = needs_chromium
+
+
+def _ticket(desk: Gateway, question: str) -> str:
+    """The ticket that a question of an asker opens."""
+    reply = desk.answer(question)
+    assert reply.get("ticket"), reply
+    return str(reply["ticket"])
+
+
+def _stored(desk: Gateway, ticket: str) -> Any:
+    return desk.do(desk.services.tickets.get(ticket, tenant="default"))
+
+
+def _open(page: Page, ticket: str, *, do: str = "") -> None:
+    page.goto(f"/console/tickets/{ticket}" + (f"?do={do}" if do else ""))
+    expect(page.locator(".history")).to_be_visible()
+
+
+def test_a_ticket_is_answered_and_published_and_the_next_who_asks_is_served(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    ticket = _ticket(desk, "Which deposit do I pay for the library's music room?")
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in()
+        row = page.locator(".q-row", has_text="music room")
+        expect(row).to_be_visible()
+        row.click()
+        expect(page).to_have_url(re.compile(ticket))
+        page.locator(".answer-field textarea").fill("The deposit for the music room is 2,000 yen.")
+        expect(page.locator(".holder")).to_have_text("with sato")
+        page.locator("button.publish").click()
+        expect(page.locator(".told")).to_contain_text("Delivered and published")
+        expect(page.locator(".closed")).to_contain_text("2,000 yen")
+        assert sato.foreign == []
+        assert sato.errors == []
+    asked_near = [{"role": "user", "content": "What deposit must I pay for the library's music room?"}]
+    reply = desk.openai().chat.completions.with_raw_response.create(model="sekisho", messages=asked_near)  # type: ignore[arg-type]
+    assert reply.headers["x-sekisho-outcome"] == "ground_truth"
+    assert "2,000 yen" in str(reply.parse().choices[0].message.content)
+
+
+def test_a_draft_is_marked_where_it_has_no_support_and_can_be_started_from(
+    desk: Gateway, chromium: Chromium, chatbot: Chatbot
+) -> None:
+    written = "A book that is late costs 300 yen a day. You can renew a loan at the counter."
+    passage = "You can renew a loan at the counter of the library. A book that is late costs nothing in the first week."
+    chatbot.when("very old library book", Says(written, contexts=[passage]))
+    ticket = _ticket(desk, "What happens if I return a very old library book late?")
+    assert _stored(desk, ticket).outcome == "withheld"
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at=f"/console/tickets/{ticket}")
+        expect(page.locator(".marked .unsupported").first).to_be_visible()
+        page.keyboard.press("e")
+        expect(page.locator(".answer-field textarea")).not_to_have_value("")
+        page.keyboard.press("Escape")
+        page.keyboard.press("f")
+        expect(page.locator(".told")).to_contain_text("Labelled as supported")
+    labels = desk.do(desk.services.judgements.labels("default", ticket_id=ticket))
+    assert [one.faithful for one in labels] == [True]
+
+
+def test_two_reviewers_on_one_ticket_see_each_other_and_overwrite_nothing(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    ticket = _ticket(desk, "Where in the library may I eat my lunch?")
+    with chromium.person(desk.url) as sato, chromium.person(desk.url) as suzuki:
+        one, other = sato.sign_in("sato"), suzuki.sign_in("suzuki")
+        _open(one, ticket)
+        _open(other, ticket)
+        one.locator(".answer-field textarea").fill("In the café on the ground floor.")
+        expect(one.locator(".holder")).to_have_text("with sato")
+        expect(other.locator(".notice")).to_contain_text("sato has taken this ticket")
+        other.locator(".answer-field textarea").fill("Nowhere.")
+        other.locator("button.deliver").click()
+        expect(other.locator(".told")).to_contain_text("nothing was overwritten")
+        one.locator("button.deliver").click()
+        expect(one.locator(".closed")).to_contain_text("café")
+        expect(other.locator(".notice")).to_contain_text("In the café on the ground floor.")
+        expect(other.locator(".answer-field textarea")).to_have_value("Nowhere.")
+    assert _stored(desk, ticket).answer == "In the café on the ground floor."
+
+
+def test_what_is_not_ours_goes_to_the_gate_and_can_be_taken_back(desk: Gateway, chromium: Chromium) -> None:
+    ticket = _ticket(desk, "Which library shelf is best for my own garden?")
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at=f"/console/tickets/{ticket}")
+        expect(page.locator(".history")).to_be_visible()
+        page.keyboard.press("n")
+        expect(page.locator(".told")).to_contain_text("proposed to the gate")
+        [example] = desk.do(desk.services.gatekeeping.examples.list("default", ticket_id=ticket)).examples
+        assert (example.label, example.state) == ("may", "candidate")
+        page.locator(".undo").click()
+        expect(page.locator(".editor")).to_be_visible()
+    assert _stored(desk, ticket).state == "open"
+    [example] = desk.do(desk.services.gatekeeping.examples.list("default", ticket_id=ticket)).examples
+    assert example.state == "rejected"
+
+
+def test_many_are_dismissed_by_keys_and_brought_back(desk: Gateway, chromium: Chromium) -> None:
+    tickets = [_ticket(desk, f"Is the library's {thing} broken again?") for thing in ("lift", "printer")]
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in()
+        for ticket in tickets:
+            page.locator(f".q-row[data-id={ticket}] .tick").click()
+        page.keyboard.press("d")
+        expect(page.locator(".told")).to_contain_text("Dismissed without an answer: 2")
+        assert {_stored(desk, one).state for one in tickets} == {"dismissed"}
+        page.locator(".undo").click()
+        expect(page.locator(".told")).to_contain_text("Taken back: 2")
+    assert {_stored(desk, one).state for one in tickets} == {"open"}
+
+
+def test_the_interface_speaks_japanese_and_remembers_who_likes_another_language(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    with chromium.person(desk.url, locale="ja-JP") as boss:
+        page = boss.sign_in("boss")
+        expect(page.locator("nav a.here")).to_contain_text("受付一覧")
+        assert page.evaluate("document.documentElement.lang") == "ja"
+        page.get_by_role("button", name="JA").click()
+        page.get_by_text("中文").click()
+        expect(page.locator("nav a.here")).to_contain_text("待办队列")
+    with chromium.person(desk.url, locale="en-US") as boss:
+        expect(boss.sign_in("boss").locator("nav a.here")).to_contain_text("待办队列")
+
+
+def test_a_viewer_reads_and_can_change_nothing(desk: Gateway, chromium: Chromium) -> None:
+    ticket = _ticket(desk, "May I bring a dog into the library?")
+    with chromium.person(desk.url) as viewer:
+        page = viewer.sign_in("viewer", at=f"/console/tickets/{ticket}")
+        expect(page.locator(".asked-card")).to_contain_text("dog")
+        assert page.locator(".editor, .decisions, button.claim").count() == 0
+        for key in "cndgfp":
+            page.keyboard.press(key)
+        page.goto("/console/")
+        page.locator(f".q-row[data-id={ticket}] .tick").click()
+        for key in "cdn":
+            page.keyboard.press(key)
+        page.wait_for_timeout(300)
+    assert _stored(desk, ticket).state == "open"
+    assert _stored(desk, ticket).revision == 1
+
+
+def test_a_role_that_was_taken_away_ends_what_an_open_page_may_do(desk: Gateway, chromium: Chromium) -> None:
+    ticket = _ticket(desk, "Does the library sell stamps?")
+    users = desk.services.people.users
+    desk.do(users.add("temp", tenant="default", role="reviewer", password="a temporary password"))
+    with chromium.person(desk.url) as temp:
+        page = temp.page
+        page.goto(f"/console/tickets/{ticket}")
+        page.fill("input[name=name]", "temp")
+        page.fill("input[name=password]", "a temporary password")
+        page.click("form button")
+        expect(page.locator(".editor")).to_be_visible()
+        desk.do(users.add("temp", tenant="default", role="viewer"))
+        page.locator("button.claim").click()
+        expect(page.locator(".told.problem")).to_contain_text("Your role does not allow this")
+    assert _stored(desk, ticket).state == "open"
+
+
+@pytest.mark.parametrize("address", ["/console/tickets/T-00000000", "/console/tickets/x"])
+def test_a_ticket_that_is_not_there_is_told_calmly(desk: Gateway, chromium: Chromium, address: str) -> None:
+    with chromium.person(desk.url) as viewer:
+        page = viewer.sign_in("viewer", at=address)
+        expect(page.locator(".empty")).to_contain_text("There is no such ticket.")
