@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 import gateway.console
 from gateway.console.texts import LANGUAGES, preferred, texts_of
@@ -31,6 +32,18 @@ WORDY_KEYWORDS = {
 OURS = {"関所", "Sekisho", "?"}  # names, and a key
 KEY = re.compile(r"^[a-z_]+(\.[a-zA-Z_]+)+$")
 PLACES = re.compile(r"\{(\w*)[^}]*\}")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_key_stands_twice(language: str) -> None:
+    tree = yaml.compose((CONSOLE / "texts" / f"{language}.yaml").read_text("utf-8"))
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, yaml.MappingNode):
+            names = [key.value for key, _ in node.value]
+            assert len(names) == len(set(names)), sorted({name for name in names if names.count(name) > 1})
+            waiting += [value for _, value in node.value]
 
 
 def test_the_languages_have_the_same_keys() -> None:

@@ -39,18 +39,22 @@ def asked(visit: Visit, ticket: Ticket) -> None:
             ui.label(t("ticket.real_question")).classes("section")
             ui.label(ticket.real_question).classes("pre").props(f"lang={ticket.language}")
         if ticket.turns:
-            turns = ui.expansion(t("ticket.turns", n=len(ticket.turns))).props("dense").classes("turns")
-            with turns:
-                for turn in ticket.turns:
-                    with ui.element("div").classes(f"turn {turn['role']}"):
-                        ui.label(t.or_else(f"turns.{turn['role']}", turn["role"])).classes("quiet small")
-                        ui.label(turn["text"]).classes("pre")
+            with ui.expansion(t("ticket.turns", n=len(ticket.turns))).props("dense").classes("turns"):
+                _turns(t, ticket.turns)
         with ui.element("div").classes("line quiet small"):
             ui.label(moment(ticket.created_at))
             ui.label(t.or_else(f"languages.{ticket.language}", ticket.language))
-            for key, value in (("ticket.asker", ticket.asker), ("ticket.group", ticket.group)):
-                if value:
-                    ui.label(t(key, name=value))
+            if ticket.asker:
+                ui.label(t("ticket.asker", name=ticket.asker))
+            if ticket.group:
+                ui.label(t("ticket.group", name=ticket.group))
+
+
+def _turns(t: Texts, turns: Sequence[Mapping[str, str]]) -> None:
+    for turn in turns:
+        with ui.element("div").classes(f"turn {turn['role']}"):
+            ui.label(t.or_else(f"turns.{turn['role']}", turn["role"])).classes("quiet small")
+            ui.label(turn["text"]).classes("pre")
 
 
 def stopped(visit: Visit, ticket: Ticket) -> None:
@@ -60,13 +64,17 @@ def stopped(visit: Visit, ticket: Ticket) -> None:
         ui.label(t.or_else(f"reasons.{ticket.reason}", ticket.reason)).classes("strong")
         for step in ticket.steps:
             if "stage" in step:
-                with ui.element("div").classes("step"):
-                    ui.label(t.or_else(f"stages.{step['stage']}", step["stage"])).classes("stage")
-                    with ui.element("div").classes("stack tight"):
-                        _found(t, step["found"])
-                    ui.label(_ms(t, step.get("ms"))).classes("faint small ms")
+                _stage(t, step)
             elif step.get("type") == "source_change":
                 _source_change(t, step)
+
+
+def _stage(t: Texts, step: Found) -> None:
+    with ui.element("div").classes("step"):
+        ui.label(t.or_else(f"stages.{step['stage']}", step["stage"])).classes("stage")
+        with ui.element("div").classes("stack tight"):
+            _found(t, step["found"])
+        ui.label(_ms(t, step.get("ms"))).classes("faint small ms")
 
 
 def _found(t: Texts, found: Found) -> None:
@@ -127,18 +135,26 @@ def drawn_draft(visit: Visit, draft: Drafted) -> None:
     t = visit.t
     with ui.element("div").classes("marked"):
         for text, statement in _pieces(draft):
-            unsupported = statement is not None and not statement["supported"]
-            piece = ui.label(text).classes("unsupported" if unsupported else "")
-            if unsupported and statement is not None:
-                with piece:
-                    ui.tooltip(t("ticket.unsupported", score=f"{statement['score']:.2f}"))
+            _piece(t, text, statement)
     for one in draft.statements:
         if not one["supported"]:
-            with ui.element("div").classes("line small doubt"):
-                ui.label(t("ticket.unsupported", score=f"{one['score']:.2f}")).classes("strong")
-                ui.label(one["reason"]).classes("mono")
-                if one["evidence"]:
-                    ui.label(one["evidence"]).classes("quoted quiet")
+            _doubt(t, one)
+
+
+def _piece(t: Texts, text: str, statement: Found | None) -> None:
+    if statement is None or statement["supported"]:
+        ui.label(text)
+        return
+    with ui.label(text).classes("unsupported"):
+        ui.tooltip(t("ticket.unsupported", score=f"{statement['score']:.2f}"))
+
+
+def _doubt(t: Texts, statement: Found) -> None:
+    with ui.element("div").classes("line small doubt"):
+        ui.label(t("ticket.unsupported", score=f"{statement['score']:.2f}")).classes("strong")
+        ui.label(statement["reason"]).classes("mono")
+        if statement["evidence"]:
+            ui.label(statement["evidence"]).classes("quoted quiet")
 
 
 def _pieces(draft: Drafted) -> Iterator[tuple[str, Found | None]]:
@@ -161,14 +177,17 @@ def passages(visit: Visit, found: Sequence[Found]) -> None:
         if not found:
             ui.label(visit.t("ticket.no_passages")).classes("quiet")
         for one in found:
-            with ui.element("details").classes("passage"):
-                with ui.element("summary"):
-                    name = one.get("title") or one.get("source") or visit.t("ticket.passage")
-                    ui.label(name).classes("strong")
-                    ui.label(one.get("source") or "").classes("faint small")
-                    if one.get("score") is not None:
-                        ui.label(f"{one['score']:.2f}").classes("small push")
-                ui.label(one["text"]).classes("pre")
+            _passage(visit.t, one)
+
+
+def _passage(t: Texts, passage: Found) -> None:
+    with ui.element("details").classes("passage"):
+        with ui.element("summary"):
+            ui.label(passage.get("title") or passage.get("source") or t("ticket.passage")).classes("strong")
+            ui.label(passage.get("source") or "").classes("faint small")
+            if passage.get("score") is not None:
+                ui.label(f"{passage['score']:.2f}").classes("small push")
+        ui.label(passage["text"]).classes("pre")
 
 
 def entries_near(visit: Visit, found: Sequence[Candidate]) -> None:
@@ -177,12 +196,16 @@ def entries_near(visit: Visit, found: Sequence[Candidate]) -> None:
         if not found:
             ui.label(visit.t("ticket.no_near")).classes("quiet")
         for one in found:
-            with ui.element("details").classes("passage"):
-                with ui.element("summary"):
-                    ui.label(one.entry.question).classes("strong").props(f"lang={one.entry.language}")
-                    ui.label(f"{one.score:.2f}").classes("small push")
-                ui.label(one.entry.answer).classes("pre")
-                ui.link(visit.t("ticket.open_entry"), f"/entries/{one.entry.id}").classes("accent small")
+            _near_entry(visit.t, one)
+
+
+def _near_entry(t: Texts, near: Candidate) -> None:
+    with ui.element("details").classes("passage"):
+        with ui.element("summary"):
+            ui.label(near.entry.question).classes("strong").props(f"lang={near.entry.language}")
+            ui.label(f"{near.score:.2f}").classes("small push")
+        ui.label(near.entry.answer).classes("pre")
+        ui.link(t("ticket.open_entry"), f"/entries/{near.entry.id}").classes("accent small")
 
 
 def happened(visit: Visit, events: Sequence[TicketEvent]) -> None:
@@ -193,5 +216,4 @@ def happened(visit: Visit, events: Sequence[TicketEvent]) -> None:
                 ui.label(moment(one.at)).classes("faint")
                 ui.label(one.by).classes("strong")
                 ui.label(visit.t.or_else(f"events.{one.event}", one.event))
-                if comment := str(one.detail.get("comment", "")):
-                    ui.label(comment).classes("quiet")
+                ui.label(str(one.detail.get("comment", ""))).classes("quiet")
