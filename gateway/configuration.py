@@ -182,7 +182,11 @@ def _missing_files(settings: Settings) -> Iterator[_Problem]:
         for file in examples.examples_file:
             if not settings.path(file).is_file():
                 yield _Problem((*where, "examples_file"), f"there is no file {settings.path(file)}")
-    for key, files in (("deny_file", settings.gate.deny_file), ("allow_file", settings.gate.allow_file)):
+    gate = settings.gate
+    listed = {
+        "deny_file": gate.deny_file, "allow_file": gate.allow_file, "canaries_file": gate.canaries_file
+    }  # fmt: skip
+    for key, files in listed.items():
         for file in files:
             if not settings.path(file).is_file():
                 yield _Problem(("gate", key), f"there is no file {settings.path(file)}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from time import monotonic
 
 from classifiers.gate import GateVerdict
 from encoders import Encoded, Encoder, encode_one
@@ -20,6 +21,8 @@ __all__ = ["ConversationGate"]
 
 WIDE = 6  # of the asker's last turns, the question included
 STANDS = 0.9  # on the axis of scope; "how much is it?" reaches 0.73 by itself, "and when do you close?" 0.98
+REMEMBERED, REMEMBERED_S = 4_096, 60.0  # earlier turns; as long may one pass that an admin has just forbidden
+_LONG_AGO = (0.0, False)
 _ON_SCOPE = ("empty", "scope", "default")  # rules that say whose a question is, not that it is forbidden
 _BY_WORD = ("example", "entry")  # rules by which a person has decided, as by the allow list
 
@@ -32,6 +35,7 @@ class ConversationGate:
         self._gate = gate
         self._encoder = encoder
         self._forbids = forbids or gate
+        self._known: dict[tuple[str, str, str], tuple[float, bool]] = {}  # until when, and whether forbidden
 
     async def judge(self, question: Question, encoded: Encoded, /) -> GateVerdict:
         """The verdict on a question that is `encoded` with what it leans on.
@@ -55,14 +59,13 @@ class ConversationGate:
 
     async def _leaning(self, question: Question, encoded: Encoded, seen: list[GateVerdict]) -> GateVerdict:
         """The verdict on a question that leans on others; every verdict on the way is added to `seen`."""
-        alone = await self._judged(self._forbids, question, await encode_one(self._encoder, question.text))
-        seen.append(alone)
+        views = [await encode_one(self._encoder, text) for text in (question.text, *_spread(question))]
+        seen += await asyncio.gather(*(self._judged(self._forbids, question, view) for view in views))
+        alone = seen[0]
         if alone.label == "must_not":
             return alone
         in_view = await self._judged(self._gate, question, encoded)
         seen.append(in_view)
-        if in_view.label != "must_not":
-            seen += await self._spread(question)
         forbidding = next((one for one in seen if one.label == "must_not"), None)
         if forbidding is not None:
             return alone if _stands(alone) and not _is_allowed(alone) else forbidding
@@ -84,21 +87,29 @@ class ConversationGate:
         conversation: Conversation = replace(question.conversation, turns=kept)
         return replace(question, conversation=conversation, leans_on=leans_on)
 
-    async def _spread(self, question: Question) -> list[GateVerdict]:
-        """The verdicts on the asker's last turns taken together, and on what their pieces give."""
-        before = [turn.text for turn in question.conversation.turns[:-1] if turn.role == "user"]
-        said = [*before[-(WIDE - 1) :], question.text]
-        together = ["\n".join(said)] if len(said) > len(question.leaned_on) + 1 else []
-        views = [await encode_one(self._encoder, text) for text in (*together, *assembled(said))]
-        return [await self._judged(self._forbids, question, view) for view in views]
-
     async def _forbidden(self, question: Question, texts: Sequence[str]) -> set[str]:
-        encoded = [await encode_one(self._encoder, text) for text in texts]
+        """Which of these texts are forbidden; a conversation brings the same ones again with every turn."""
+        whose, now = (question.tenant, question.group), monotonic()
+        known = {text: self._known.get((*whose, text), _LONG_AGO) for text in texts}
+        unknown = [text for text, (until, _) in known.items() if until < now]
+        encoded = [await encode_one(self._encoder, text) for text in unknown]
         verdicts = await asyncio.gather(*(self._judged(self._forbids, question, one) for one in encoded))
-        return {text for text, verdict in zip(texts, verdicts, strict=True) if verdict.label == "must_not"}
+        if len(self._known) > REMEMBERED:
+            self._known.clear()
+        for text, verdict in zip(unknown, verdicts, strict=True):
+            known[text] = self._known[*whose, text] = (now + REMEMBERED_S, verdict.label == "must_not")
+        return {text for text, (_, forbidden) in known.items() if forbidden}
 
     async def _judged(self, gate: Gate, question: Question, encoded: Encoded) -> GateVerdict:
         return await gate.judge(encoded, tenant=question.tenant, group=question.group)
+
+
+def _spread(question: Question) -> tuple[str, ...]:
+    """The asker's last turns taken together, and what their pieces give."""
+    before = [turn.text for turn in question.conversation.turns[:-1] if turn.role == "user"]
+    said = [*before[-(WIDE - 1) :], question.text]
+    together = ["\n".join(said)] if len(said) > len(question.leaned_on) + 1 else []
+    return (*together, *assembled(said))
 
 
 def _stands(alone: GateVerdict) -> bool:
