@@ -28,7 +28,7 @@ from gateway.stores import Stores
 from gateway.switched_off import NoGate
 from gateway.telemetry import Metrics
 
-__all__ = ["VERIFIED_QUESTIONS", "Gatekeeping", "gate_sources", "open_gate"]
+__all__ = ["VERIFIED_QUESTIONS", "Gatekeeping", "fitted_gate", "gate_sources", "open_gate"]
 
 VERIFIED_QUESTIONS = 1_000  # that the gate compares with when it suspects something; more add little but time
 
@@ -74,7 +74,7 @@ async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> Asy
         gate: Gate = NoGate()
         forbids, learning = gate, None
         if settings.gate.enabled:
-            fit = partial(_fitted, settings, stores, promises)
+            fit = partial(fitted_gate, settings, stores, promises)
             learning = LearningGate(
                 await fit(policy, "default"),
                 policy,
@@ -103,9 +103,14 @@ def gate_sources(stores: Stores) -> list[ScopeSource]:
     return [EntryScope(stores.shelf), PassageScope(stores.passage_index, source_key="path")]
 
 
-async def _fitted(
+async def fitted_gate(
     settings: Settings, stores: Stores, promises: GatePromises, policy: Policy, tenant: str
-) -> Gate:
+) -> ExampleGate:
+    """The gate of a policy over these stores, with the tenant's calibrated cuts, and no judge from outside.
+
+    Raises:
+        ConfigurationError, ClassifierError, StoreUnavailable: naming what can't be read or fitted.
+    """
     cuts, share = CutsInForce(), settings.gate.max_false_refusal
     gate = await ExampleGate.fit(
         policy,

@@ -1,0 +1,54 @@
+"""The gate of any configuration, over a copy of what is served: trying it touches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cache.store import EntryStore
+from cache.transfer import export_entries, import_entries
+from encoders import Encoder
+from gateway.gatekeeping.learning import taught
+from gateway.gatekeeping.opening import fitted_gate
+from gateway.gatekeeping.promises import GatePromises
+from gateway.policy import read_policy
+from gateway.review.gate_examples import GateExamples
+from gateway.settings import Settings
+from gateway.stages import Gate
+from gateway.stores import Stores, open_stores
+from gateway.switched_off import NoGate
+from storage.sql import Database
+
+__all__ = ["gate_elsewhere"]
+
+
+@asynccontextmanager
+async def gate_elsewhere(
+    settings: Settings, served: Database, tenant: str
+) -> AsyncIterator[tuple[Gate, Encoder]]:
+    """A tenant's gate by `settings`, with the entries, accepted examples and cuts of the `served` database.
+
+    Raises:
+        ConfigurationError, ClassifierError, StoreUnavailable: naming what can't be read or fitted.
+    """
+    with TemporaryDirectory(prefix="sekisho-") as folder:
+        storage = settings.storage.model_copy(
+            update={"folder": Path(folder), "url": None, "qdrant_url": None}
+        )
+        async with open_stores(settings.model_copy(update={"storage": storage})) as stores:
+            if not settings.gate.enabled:
+                yield NoGate(), stores.encoder
+                return
+            await _copy_entries(served, stores, tenant, Path(folder) / "entries.jsonl")
+            await stores.documents.ingest([settings.path(root) for root in settings.policy.must.documents])
+            policy = read_policy(settings)
+            learnt = taught(policy, await GateExamples(served, policy).accepted(tenant))
+            yield await fitted_gate(settings, stores, GatePromises(served), learnt, tenant), stores.encoder
+
+
+async def _copy_entries(served: Database, stores: Stores, tenant: str, file: Path) -> None:
+    if await export_entries(EntryStore(served), tenant, file):
+        await import_entries(stores.entries, tenant, file, by="sekisho replay")
+        await stores.index_pending()
