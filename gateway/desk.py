@@ -14,7 +14,9 @@ from gateway.delivery.outbox import Outbox, Receiver
 from gateway.delivery.webhooks import WebhookSender
 from gateway.delivery_settings import WebhookSettings
 from gateway.review.closing import Closing
+from gateway.review.feedback import Feedback
 from gateway.review.gate_examples import GateExamples
+from gateway.review.given import GivenAnswers
 from gateway.review.judgements import Judgements
 from gateway.review.tickets import Tickets
 from gateway.settings import Settings
@@ -32,13 +34,15 @@ class Desk:
     tickets: Tickets
     judgements: Judgements
     closing: Closing
+    given: GivenAnswers
+    feedback: Feedback
     outbox: Outbox
     courier: Courier
 
     @property
     def beside(self) -> tuple[Coroutine[Any, Any, None], ...]:
         """What runs as long as the gateway does."""
-        return (self.courier.run(),)
+        return (self.courier.run(), self.given.run(), self.given.tidy())
 
 
 @asynccontextmanager
@@ -50,11 +54,14 @@ async def open_desk(
     outbox = _outbox(settings, db)
     tickets = Tickets(db, announcing=outbox)
     judgements = Judgements(db, tickets, examples)
+    given = GivenAnswers(db, keep_h=settings.feedback.keep_answers_h, on_lost=metrics.lost_answers.inc)
     async with httpx2.AsyncClient(timeout=settings.delivery.timeout_s, follow_redirects=False) as http:
         yield Desk(
             tickets=tickets,
             judgements=judgements,
             closing=Closing(tickets, stores.entries, examples, judgements),
+            given=given,
+            feedback=Feedback(db, given, settings.feedback),
             outbox=outbox,
             courier=Courier(outbox, _senders(settings, db, http), watch=metrics.delivered),
         )

@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from gateway.console_settings import ConsoleSettings, OidcSettings, ReviewSettings
 from gateway.delivery_settings import DeliverySettings
+from gateway.feedback_settings import FeedbackSettings
 from gateway.outside_settings import DetectorSettings, GateLlmSettings, LlmSettings
 from gateway.setting_types import (
     Forbidden,
@@ -340,6 +341,7 @@ class Settings(BaseSettings):
     review: ReviewSettings = ReviewSettings()
     server: ServerSettings = ServerSettings()
     delivery: DeliverySettings = DeliverySettings()
+    feedback: FeedbackSettings = FeedbackSettings()
     logging: LoggingSettings = LoggingSettings()
 
     _base: Path = PrivateAttr(default_factory=Path.cwd)

@@ -16,6 +16,7 @@ from gateway.domain import Draft, Finding, NothingRelevant, Offers, Outcome, Que
 from gateway.gatekeeping.metrics import GateMetrics
 from gateway.outcomes import OutcomeLog, OutcomeRow
 from gateway.review.acceptance import Acceptances
+from gateway.review.given import GivenAnswers
 from gateway.review.lookups import LookupLog
 from gateway.settings import LoggingSettings
 
@@ -59,6 +60,9 @@ class Metrics:
         self.lost_lookups = counter(
             "lookups_not_recorded_total", "Lookups that could not be counted for the audit."
         )
+        self.lost_answers = counter(
+            "answers_not_kept_total", "Answers that could not be kept for a thumbs down."
+        )
         self.open_tickets = gauge("open_tickets", "Tickets waiting for a person.")
         self.open_audits = gauge("cache_audits_open", "Hits waiting for a reviewer's verdict.")
         self.error_bound = gauge(
@@ -87,6 +91,7 @@ class Telemetry:
         outcomes: OutcomeLog,
         lookups: LookupLog | None = None,
         acceptances: Acceptances | None = None,
+        given: GivenAnswers | None = None,
         *,
         texts: bool,
     ) -> None:
@@ -94,6 +99,7 @@ class Telemetry:
         self._outcomes = outcomes
         self._lookups = lookups  # None where the cache is switched off
         self._acceptances = acceptances  # None where nothing is offered
+        self._given = given
         self._texts = texts
         self._log = structlog.get_logger("sekisho")
 
@@ -110,6 +116,8 @@ class Telemetry:
             self._lookups.outcome(outcome)
         if self._acceptances is not None:
             self._acceptances.outcome(outcome)
+        if self._given is not None:
+            self._given.outcome(outcome)
         if self._log.is_enabled_for(logging.INFO):
             self._log.info("outcome", **row.for_the_log(texts=self._texts))
 

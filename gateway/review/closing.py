@@ -18,7 +18,7 @@ from cache.store import EntryStore
 from gateway.errors import Conflict, InvalidRequest
 from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples
 from gateway.review.judgements import Judgements
-from gateway.review.promotion import Publication, prepared, publish_within
+from gateway.review.promotion import OF_ENTRY, Publication, prepared, publish_within
 from gateway.review.steps import storable
 from gateway.review.tickets import Ticket, Tickets
 
@@ -120,8 +120,11 @@ class Closing:
         answer = None if review.answer is None else storable(review.answer).strip()
         example = await self._judgements.proposed(ticket.id, tenant=ticket.tenant)
         labels = await self._judgements.labels(ticket.tenant, ticket_id=ticket.id)
+        published = ticket.entry_id is not None
+        if ticket.outcome in OF_ENTRY:  # it names one from the start
+            published = review.publication is not None
         kept = (
-            ticket.claimed_by, ticket.answer, ticket.entry_id is not None,
+            ticket.claimed_by, ticket.answer, published,
             (example.label, example.topic) if example else (None, ""),
             labels[0].faithful if labels else None,
         )  # fmt: skip

@@ -18,8 +18,9 @@ from gateway.review.provenance import draft_sources, in_present_version
 from gateway.review.rereview import present_sources
 from gateway.review.tickets import Ticket, Tickets
 
-__all__ = ["Publication", "answer_and_publish", "entry_id_of", "prepared", "publish_within"]
+__all__ = ["OF_ENTRY", "Publication", "answer_and_publish", "entry_id_of", "prepared", "publish_within"]
 
+OF_ENTRY = ("stale_entry", "disputed")  # such a ticket is about an entry that is there
 _ENTRIES_OF_TICKETS = UUID("5f0c2c5e-4f4b-4d0e-8a3a-9a1b6a0f7c11")
 
 
@@ -112,7 +113,7 @@ async def publish_within(
 
 def entry_id_of(ticket: Ticket) -> str:
     """The id of the entry that a ticket becomes, whenever it does, or asks to review."""
-    if ticket.outcome == "stale_entry" and ticket.entry_id is not None:
+    if ticket.outcome in OF_ENTRY and ticket.entry_id is not None:
         return ticket.entry_id
     return str(uuid5(_ENTRIES_OF_TICKETS, f"{ticket.tenant}/{ticket.id}"))
 
@@ -120,7 +121,7 @@ def entry_id_of(ticket: Ticket) -> str:
 async def _content(
     entries: EntryStore, ticket: Ticket, answer: str, publication: Publication, *, by: str
 ) -> Content:
-    if ticket.outcome == "stale_entry":
+    if ticket.outcome in OF_ENTRY and ticket.entry_id is not None:
         return await _reviewed(entries, ticket, answer, publication)
     sources = draft_sources(ticket) if publication.sources is None else publication.sources
     return Content(

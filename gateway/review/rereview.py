@@ -24,7 +24,7 @@ from cache.sources import Outdated, outdate, set_stale
 from cache.store import EntryStore
 from gateway.errors import Conflict
 from gateway.review.steps import Json, rendered
-from gateway.review.tickets import Tickets, new_ticket_id, record_event
+from gateway.review.tickets import Tickets, free_ticket_id, record_event
 from storage.schema import entries, tickets
 from storage.sql import Database
 
@@ -202,7 +202,7 @@ async def _open(
     connection: AsyncConnection, entry: Entry, steps: Sequence[Json], *, reason: str, by: str
 ) -> None:
     """A ticket that nobody asked: its question and answer are the entry's."""
-    now, ticket_id = datetime.now(UTC), await _free_id(connection)
+    now, ticket_id = datetime.now(UTC), await free_ticket_id(connection)
     row = {
         "id": ticket_id,
         "tenant": entry.tenant,
@@ -236,13 +236,6 @@ async def _add(
     await connection.execute(update(tickets).where(tickets.c.id == ticket["id"]).values(new))
     detail = {step["document"]: step["now"] for step in steps}
     await record_event(connection, ticket["id"], "changed", by=by, detail=detail)
-
-
-async def _free_id(connection: AsyncConnection) -> str:
-    while True:
-        drawn = new_ticket_id()
-        if await connection.scalar(select(tickets.c.id).where(tickets.c.id == drawn)) is None:
-            return drawn
 
 
 def _due(today: date) -> list[ColumnElement[bool]]:

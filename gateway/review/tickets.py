@@ -30,6 +30,7 @@ __all__ = [
     "TicketState",
     "Tickets",
     "canonical_id",
+    "free_ticket_id",
     "new_ticket_id",
     "record_event",
 ]
@@ -274,8 +275,9 @@ class Tickets:
         text = storable(answer).strip()
         if not text:
             raise InvalidRequest("the answer is empty", param="answer")
-        given = {"answer": text, "entry_id": entry_id, "claimed_by": by}
         ticket = await _fetch(connection, ticket_id, tenant=tenant, to_change=True)
+        entry_id = entry_id or ticket.entry_id  # that of a review or a dispute stays
+        given = {"answer": text, "entry_id": entry_id, "claimed_by": by}
         if ticket.state == "answered" and given == {name: getattr(ticket, name) for name in given}:
             return ticket
         _refuse_unless_held(ticket, by=by)
@@ -348,6 +350,14 @@ def canonical_id(ticket_id: str) -> str:
 def new_ticket_id() -> str:
     """A random id that can be read out over the telephone."""
     return "T-" + "".join(secrets.choice(_CROCKFORD) for _ in range(_ID_LENGTH))
+
+
+async def free_ticket_id(connection: AsyncConnection) -> str:
+    """A ticket number that nobody has yet."""
+    while True:
+        drawn = new_ticket_id()
+        if await connection.scalar(select(table.c.id).where(table.c.id == drawn)) is None:
+            return drawn
 
 
 async def record_event(

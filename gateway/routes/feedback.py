@@ -8,8 +8,9 @@ from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from gateway.access import ClientDep
-from gateway.review.feedback import Verdict, keep_feedback
+from gateway.review.feedback import Verdict
 from gateway.review.steps import storable
+from gateway.routes.refusals import index_now
 from gateway.routes.services import ServicesDep
 
 __all__ = ["router"]
@@ -29,13 +30,15 @@ class FeedbackBody(BaseModel):
 
 @router.post("/feedback", status_code=201)
 async def feedback(body: FeedbackBody, caller: ClientDep, services: ServicesDep) -> dict[str, Any]:
-    """Keep a thumbs up or down; `entry` is the verified entry that it counts for."""
-    entry_id = await keep_feedback(
-        services.stores.database,
+    """Keep a thumbs up or down; `entry` is the verified entry that it counts for, `tickets` what opened."""
+    kept = await services.desk.feedback.keep(
         tenant=caller.tenant,
         request_id=body.request_id,
         verdict=body.verdict,
         comment=body.comment,
         by=caller.label,
     )
-    return {"request_id": body.request_id, "verdict": body.verdict, "entry": entry_id}
+    if kept.paused:
+        await index_now(services)
+    shown = {"request_id": body.request_id, "verdict": body.verdict, "entry": kept.entry_id}
+    return {**shown, "tickets": list(kept.tickets)}

@@ -1,6 +1,7 @@
 """Every table of Sekisho. SQL is the truth: what is not here did not happen."""
 
 from storage.schema.access import api_keys, settings
+from storage.schema.answers import answers
 from storage.schema.base import FreeText, Moment, metadata
 from storage.schema.deliveries import deliveries
 from storage.schema.documents import documents, passages
@@ -15,6 +16,7 @@ from storage.schema.tickets import ticket_events, tickets
 __all__ = [
     "FreeText",
     "Moment",
+    "answers",
     "api_keys",
     "audit_windows",
     "audits",

@@ -67,7 +67,9 @@ feedback = Table(
     Column("verdict", String(10), nullable=False),  # up | down
     Column("comment", FreeText, nullable=False, default=""),
     Column("by", FreeText, nullable=False, default=""),
+    Column("asker", FreeText),  # of the request, as the client named him there
     Column("entry_id", String(36)),
+    Index(None, "entry_id", "at"),
 )
 
 # A shelf while one cut, made for one model, serves it: what its audited hits are a sample of.

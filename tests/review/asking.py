@@ -13,8 +13,11 @@ from cache.store import EntryStore
 from classifiers.faithfulness import Checked, StatementVerdict, Unchecked
 from classifiers.gate import ClassPolicy, GateVerdict, Neighbour, Policy, Topic
 from gateway.domain import Conversation, Draft, NothingRelevant, Passage, Question, Step, Turn
+from gateway.feedback_settings import FeedbackSettings
 from gateway.review.closing import Closing
+from gateway.review.feedback import Feedback
 from gateway.review.gate_examples import GateExamples
+from gateway.review.given import GivenAnswers
 from gateway.review.judgements import Judgements
 from gateway.review.tickets import Tickets
 from storage.sql import Database
@@ -84,7 +87,9 @@ def closing_desk(database: Database, tickets: Tickets) -> SimpleNamespace:
     """What the routes need of the desk: where tickets are closed."""
     examples = GateExamples(database, POLICY)
     judgements = Judgements(database, tickets, examples)
-    return SimpleNamespace(closing=Closing(tickets, EntryStore(database), examples, judgements))
+    feedback = Feedback(database, GivenAnswers(database, keep_h=72), FeedbackSettings())
+    closing = Closing(tickets, EntryStore(database), examples, judgements)
+    return SimpleNamespace(closing=closing, feedback=feedback)
 
 
 def question(
