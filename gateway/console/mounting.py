@@ -21,7 +21,7 @@ from fastapi.staticfiles import StaticFiles
 from nicegui import Client, ui
 
 from gateway.assembly import Services
-from gateway.console import signing_in
+from gateway.console import signing_in, signing_in_by_oidc
 from gateway.console.components.keys import Keys
 from gateway.console.door import COOKIE, Door
 from gateway.console.frame import framed
@@ -42,6 +42,8 @@ def make_console(services: Services) -> FastAPI:
     console = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     console.mount("/static", StaticFiles(directory=STATIC))
     console.include_router(signing_in.router)
+    if services.people.oidc is not None:
+        console.include_router(signing_in_by_oidc.router)
     for page in PAGES:
         _register(page)
     nicegui.app.user_middleware.clear()  # what an earlier gateway of this process left

@@ -14,7 +14,7 @@ from gateway.console.door import COOKIE
 from gateway.console.texts import LANGUAGES, Texts, UiLanguage, preferred, texts_of
 from gateway.errors import TooManyAttempts
 
-__all__ = ["ask", "router", "sign_in", "signed_in"]
+__all__ = ["ask", "form", "root_of", "router", "sign_in", "signed_in"]
 
 router = APIRouter()
 
@@ -22,7 +22,7 @@ router = APIRouter()
 @router.get("/sign-in")
 async def ask(request: Request, lang: UiLanguage | None = None) -> HTMLResponse:
     """The form."""
-    return _form(request, lang or preferred(request.headers.get("accept-language", "")))
+    return form(request, lang or preferred(request.headers.get("accept-language", "")))
 
 
 @router.post("/sign-in")
@@ -39,21 +39,21 @@ async def sign_in(
     try:
         cookie = await services.people.sign_in(name, password, address=address)
     except TooManyAttempts:
-        return _form(request, lang, problem="too_many", name=name, status=429)
+        return form(request, lang, problem="too_many", name=name, status=429)
     if cookie is None:
-        return _form(request, lang, problem="wrong", name=name, status=401)
+        return form(request, lang, problem="wrong", name=name, status=401)
     return signed_in(request, cookie, next)
 
 
 def signed_in(request: Request, cookie: str, target: str) -> Response:
     """Go where the person wanted to, with a session."""
     services: Services = request.state.services
-    response = RedirectResponse(_root(request) + _inside(target), 303)
+    response = RedirectResponse(root_of(request) + _inside(target), 303)
     response.set_cookie(
         COOKIE,
         cookie,
         max_age=services.people.sessions.seconds,
-        path=_root(request),
+        path=root_of(request),
         secure=request.url.scheme == "https",
         httponly=True,
         samesite="lax",
@@ -61,15 +61,16 @@ def signed_in(request: Request, cookie: str, target: str) -> Response:
     return response
 
 
-def _form(
+def form(
     request: Request, language: UiLanguage, *, problem: str = "", name: str = "", status: int = 200
 ) -> HTMLResponse:
+    """The form again, saying what went wrong."""
     t: Texts = texts_of(language)
     services: Services = request.state.services
     values: dict[str, Any] = {
         "t": t,
         "languages": LANGUAGES,
-        "root": _root(request),
+        "root": root_of(request),
         "next": _inside(request.query_params.get("next", "/")),
         "problem": t(f"sign_in.{problem}") if problem else "",
         "name": name,
@@ -84,7 +85,8 @@ def _inside(target: str) -> str:
     return target if inside else "/"
 
 
-def _root(request: Request) -> str:
+def root_of(request: Request) -> str:
+    """Where the console is mounted."""
     root: str = request.scope.get("root_path", "")
     return root
 

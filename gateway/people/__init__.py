@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gateway.people.attempts import Attempts
+from gateway.people.oidc import Oidc
 from gateway.people.passwords import verified
 from gateway.people.sessions import Sessions, console_secret
 from gateway.people.users import Membership, Person, PersonRole, UserRecord, Users
@@ -31,6 +32,7 @@ class People:
     users: Users
     sessions: Sessions
     attempts: Attempts
+    oidc: Oidc | None = None  # the identity provider, where there is one
 
     async def sign_in(self, name: str, password: str, *, address: str) -> str | None:
         """A new session's cookie; None if name and password don't fit.
@@ -54,4 +56,5 @@ async def open_people(settings: ConsoleSettings, database: Database) -> People:
     """The people of a gateway; all its replicas sign with the same secret."""
     secret = settings.secret.get_secret_value() if settings.secret else await console_secret(database)
     sessions = Sessions(database, secret=secret, hours=settings.session_hours)
-    return People(Users(database), sessions, Attempts(database))
+    oidc = Oidc(settings.oidc) if settings.oidc else None
+    return People(Users(database), sessions, Attempts(database), oidc)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from itsdangerous import BadSignature, Signer
+from itsdangerous import BadSignature, Signer, URLSafeTimedSerializer
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -28,6 +29,7 @@ class Sessions:
     def __init__(self, db: Database, *, secret: str, hours: float) -> None:
         self._db = db
         self._signer = Signer(secret, salt="sekisho.console.session", digest_method=hashlib.sha256)
+        self._sealer = URLSafeTimedSerializer(secret, salt="sekisho.console.sealed")
         self._lasts = timedelta(hours=hours)
 
     @property
@@ -81,6 +83,18 @@ class Sessions:
         """Sign out; a repeat changes nothing."""
         async with writing(self._db, "sessions") as connection:
             await connection.execute(delete(table).where(table.c.id == self._id(cookie)))
+
+    def sealed(self, values: Mapping[str, str]) -> str:
+        """Values that the browser keeps for us, signed."""
+        return self._sealer.dumps(dict(values))
+
+    def unsealed(self, given: str | None, *, max_age_s: int) -> dict[str, str]:
+        """What was sealed; nothing if it was changed, or too long ago."""
+        try:
+            values: dict[str, str] = self._sealer.loads(given or "", max_age=max_age_s)
+        except BadSignature:
+            return {}
+        return values
 
     def _id(self, cookie: str | None) -> str | None:
         try:

@@ -10,7 +10,9 @@ from tests.chatbot import Chatbot
 from tests.console.browsing import PASSWORDS, Chromium
 from tests.gateway.conftest import POLICY, UPSTREAM
 from tests.gateway.running import Gateway, settings
+from tests.identity_provider import CLIENT, SECRET, IdentityProvider
 
+OIDC = """{{oidc: {{issuer: "{issuer}", client_id: {client}, client_secret: "${{TEST_OIDC}}", label: 会社のアカウント, roles: {{helpdesk: reviewer}}}}}}"""
 ROLES = {"sato": "reviewer", "suzuki": "reviewer", "viewer": "viewer", "boss": "admin"}
 
 
@@ -21,11 +23,20 @@ def chatbot() -> Iterator[Chatbot]:
 
 
 @pytest.fixture(scope="session")
-def desk(chatbot: Chatbot, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+def identity_provider() -> Iterator[IdentityProvider]:
+    with IdentityProvider() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="session")
+def desk(
+    chatbot: Chatbot, identity_provider: IdentityProvider, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Gateway]:
     """The gateway with its console. Tests share it, so each works on tickets of its own."""
     folder = tmp_path_factory.mktemp("desk")
     text = POLICY + UPSTREAM.format(url=chatbot.base_url)
-    with Gateway(settings(folder, text, console=True)) as running:
+    console = OIDC.format(issuer=identity_provider.issuer, client=CLIENT)
+    with Gateway(settings(folder, text, console=console, TEST_OIDC=SECRET)) as running:
         for name, role in ROLES.items():
             running.do(
                 running.services.people.users.add(
@@ -38,7 +49,7 @@ def desk(chatbot: Chatbot, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it runs, Playwright's loop is this thread's: no async test beside it
 def chromium() -> Iterator[Chromium]:
     with Chromium() as browser:
         yield browser

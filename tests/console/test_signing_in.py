@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from tests.console.browsing import PASSWORDS, Chromium, needs_chromium
 from tests.gateway.running import Gateway
+from tests.identity_provider import IdentityProvider
 
 pytestmark = needs_chromium
 
@@ -23,6 +24,29 @@ def test_a_reviewer_signs_in_and_out_again(desk: Gateway, chromium: Chromium) ->
         expect(page).to_have_url(re.compile("/console/sign-in"))
         assert sato.foreign == []
         assert sato.errors == []
+
+
+def test_the_identity_provider_lets_a_reviewer_in(
+    desk: Gateway, chromium: Chromium, identity_provider: IdentityProvider
+) -> None:
+    identity_provider.claims = {"sub": "7", "preferred_username": "tanaka", "groups": ["helpdesk"]}
+    with chromium.person(desk.url, locale="ja-JP") as tanaka:
+        page = tanaka.page
+        page.goto("/console/")
+        page.get_by_role("link", name="会社のアカウント でサインイン").click()
+        expect(page.locator(".who")).to_contain_text("tanaka")
+        page.click(".who")
+        expect(page.locator(".whoami")).to_contain_text("担当者")
+
+
+def test_whom_the_identity_provider_gives_no_role_stays_outside(
+    desk: Gateway, chromium: Chromium, identity_provider: IdentityProvider
+) -> None:
+    identity_provider.claims = {"sub": "8", "preferred_username": "guest", "groups": []}
+    with chromium.person(desk.url) as guest:
+        guest.page.goto("/console/oidc/start")
+        expect(guest.page.get_by_role("alert")).to_contain_text("no role here")
+        assert "sekisho_session" not in {one.get("name") for one in guest.page.context.cookies()}
 
 
 def test_a_wrong_password_is_told_and_lets_nobody_in(desk: Gateway, chromium: Chromium) -> None:

@@ -106,13 +106,13 @@ class Gateway:
         await self._task
 
 
-def settings(folder: Path, text: str, *, console: bool = False, **environment: str) -> Settings:
+def settings(folder: Path, text: str, *, console: bool | str = False, **environment: str) -> Settings:
     """Settings of a file in the folder, with a key per role and a free port; the console is off by default."""
     keys = "\n".join(f"    - {{key: '${{TEST_KEY_{role.upper()}}}', role: {role}}}" for role in KEYS)
     file = folder / "sekisho.yaml"
     file.write_text(
         f"{text}\nserver: {{port: 0, keep_alive_s: 2}}\nlogging: {{level: error}}\n"
-        f"console: {{enabled: {str(console).lower()}}}\nauth:\n  keys:\n{keys}\n"
+        f"console: {console if isinstance(console, str) else f'{{enabled: {str(console).lower()}}}'}\nauth:\n  keys:\n{keys}\n"
         "    - {key: '${TEST_KEY_OTHER}', role: client, tenant: other}\n",
         "utf-8",
     )

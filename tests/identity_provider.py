@@ -1,0 +1,96 @@
+"""A small OpenID provider on the loopback interface. It asks nobody for a password: it says who the test told it to say."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import socket
+import threading
+import time
+from types import TracebackType
+from typing import Any, Self
+
+import uvicorn
+from fastapi import FastAPI, Request
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+__all__ = ["CLIENT", "SECRET", "IdentityProvider"]
+
+CLIENT, SECRET = "sekisho", "a-client-secret"
+
+
+class IdentityProvider:
+    """`claims` go into the next token; `spoil` changes the token's own claims, as a broken or wicked provider would."""
+
+    def __init__(self) -> None:
+        self.claims: dict[str, Any] = {}
+        self.spoil: dict[str, Any] = {}
+        self.foreign_key = False
+        self._key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
+        self._asked: dict[str, dict[str, str]] = {}
+        self._socket = socket.socket()
+        self._socket.bind(("127.0.0.1", 0))
+        self.issuer = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+
+    def __enter__(self) -> Self:
+        config = uvicorn.Config(self._app(), log_config=None, lifespan="off", timeout_graceful_shutdown=1)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True
+        )
+        self._thread.start()
+        while not self._server.started:
+            time.sleep(0.01)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.should_exit = True
+        self._thread.join(5)
+
+    def _app(self) -> FastAPI:
+        app = FastAPI()
+        app.get("/.well-known/openid-configuration")(self._describe)
+        app.get("/authorize")(self._authorize)
+        app.post("/token")(self._token)
+        app.get("/keys")(self._keys)
+        return app
+
+    async def _describe(self) -> dict[str, str]:
+        return {
+            "issuer": self.issuer,
+            "authorization_endpoint": f"{self.issuer}/authorize",
+            "token_endpoint": f"{self.issuer}/token",
+            "jwks_uri": f"{self.issuer}/keys",
+        }
+
+    async def _authorize(self, request: Request) -> Response:
+        asked = dict(request.query_params)
+        if asked.get("client_id") != CLIENT or asked.get("code_challenge_method") != "S256":
+            return JSONResponse({"error": "invalid_request"}, 400)
+        code = f"code-{len(self._asked)}"
+        self._asked[code] = asked
+        return RedirectResponse(f"{asked['redirect_uri']}?code={code}&state={asked['state']}", 302)
+
+    async def _token(self, request: Request) -> Response:
+        form = await request.form()
+        asked = self._asked.pop(str(form["code"]), None)
+        basic = base64.b64encode(f"{CLIENT}:{SECRET}".encode()).decode()
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(str(form["code_verifier"]).encode()).digest())
+        if (
+            asked is None
+            or request.headers.get("authorization") != f"Basic {basic}"
+            or challenge.rstrip(b"=").decode() != asked["code_challenge"]
+        ):
+            return JSONResponse({"error": "invalid_grant"}, 400)
+        now = int(time.time())
+        claims = {"iss": self.issuer, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": asked["nonce"]}
+        key = RSAKey.generate_key(2048, {"kid": "one"}) if self.foreign_key else self._key
+        token = jwt.encode({"alg": "RS256", "kid": "one"}, claims | self.claims | self.spoil, key)
+        return JSONResponse({"access_token": "x", "token_type": "Bearer", "id_token": token})
+
+    async def _keys(self) -> dict[str, Any]:
+        return {"keys": [self._key.as_dict(private=False)]}
