@@ -195,11 +195,16 @@ def _of_found(near: Sequence[Neighbour]) -> Floats:
 
 
 def without_document(found: Sequence[Neighbour]) -> list[Neighbour]:
-    """All but the document that speaks for a question most: what it finds when we do not hold that one."""
+    """The weaker half of what other documents say: what a question finds whose document we do not hold.
+
+    Half, since the parts of one work may be held as documents of their own.
+    """
     best = max(
         (n for n in found if n.kind == "passage"), key=lambda n: n.lexical + n.similarity, default=None
     )
-    return [n for n in found if best is None or n.kind != "passage" or n.source != best.source]
+    rest = [n for n in found if n.kind == "passage" and best is not None and n.source != best.source]
+    rest.sort(key=lambda n: n.lexical + n.similarity)
+    return [*rest[: (len(rest) + 1) // 2], *(n for n in found if n.kind != "passage")]
 
 
 def fit_scope(
