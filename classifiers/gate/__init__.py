@@ -94,7 +94,7 @@ class GateVerdict:
     nearest: Neighbour | None  # what decided
     nearest_ours: Neighbour | None = None  # of what is not ours: the nearest thing that is
     topic: str | None = None  # the forbidden topic, if one decided
-    judge: str  # who judged, with version: "examples@1"
+    judge: str  # who judged, with version: "examples@2"
     rule: str = (
         ""  # which of the gate's rules decided: deny, allow, example, pattern, forbidden, entry, scope …
     )

@@ -11,6 +11,7 @@ from classifiers.gate import GateLabel, GateVerdict, Neighbour, Policy, ScopeSou
 from classifiers.gate.contrast import Sample
 from classifiers.gate.fitting import Fitting, ask
 from classifiers.gate.forbidden import Forbidden, ForbiddenReading
+from classifiers.gate.kept import KeptFits
 from classifiers.gate.material import gather
 from classifiers.gate.promise import CutsInForce, GateCuts
 from classifiers.gate.rules import Default, Rules, first_enforced
@@ -21,7 +22,7 @@ from encoders import Encoded, Encoder
 
 __all__ = ["JUDGE", "ExampleGate"]
 
-JUDGE = "examples@1"
+JUDGE = "examples@2"
 LONGEST_QUESTION = 2_000  # characters; a longer text hides more than it asks, and encoders read the beginning
 _NO_SCOPE = ("policy.must says nothing and there are no documents: everything that is not forbidden passes",)
 _DIRECTIONS: dict[Default, GateLabel] = {"refuse": "may", "escalate": "unsure", "pass": "must"}
@@ -67,6 +68,7 @@ class ExampleGate:
         verified: Sequence[str] = (),
         in_force: CutsInForce | None = None,
         rules: Rules = _EVERY_RULE,
+        kept: KeptFits | None = None,
     ) -> ExampleGate:
         """Encode the policy once and fit both axes.
 
@@ -78,6 +80,7 @@ class ExampleGate:
             verified: questions that people answered; what resembles them is not forbidden for its words.
             in_force: calibrated cuts, which may change while the gate serves; without any, the fit's hold.
             rules: the operator's lists, what is judged but not enforced, and where to without evidence.
+            kept: where a fit is looked for before it is made; without it every start fits anew.
 
         Raises:
             ClassifierError: if the examples cannot be encoded or a source cannot be asked.
@@ -89,8 +92,9 @@ class ExampleGate:
             )
         attacks = shipped_attacks() if attacks is None else attacks
         everyday = shipped_everyday() if everyday is None else everyday
-        material = await gather(policy, attacks, everyday, verified, encoder)
-        fitting = Fitting(material, tuple(sources), tenant, max_false_refusal, encoder.identity.languages)
+        remembering = kept.remembering(encoder) if kept else encoder
+        material = await gather(policy, attacks, everyday, verified, remembering)
+        fitting = Fitting(material, tuple(sources), tenant, max_false_refusal, encoder.identity, kept)
         scope = await fitting.scope()
         return cls(
             scope=scope,

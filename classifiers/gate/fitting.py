@@ -13,6 +13,7 @@ from classifiers import ClassifierError
 from classifiers.gate import Neighbour, ScopeSource
 from classifiers.gate.contrast import Contrast, Sample
 from classifiers.gate.forbidden import Forbidden, fit_forbidden
+from classifiers.gate.kept import KeptFits, fit_key
 from classifiers.gate.leaning import LEANING_FEATURES, Leaning, fit_leaning
 from classifiers.gate.material import Material
 from classifiers.gate.scope import (
@@ -27,7 +28,7 @@ from classifiers.gate.scope import (
     without_document,
 )
 from classifiers.text import normalise
-from encoders import Encoded
+from encoders import Encoded, EncoderIdentity
 
 __all__ = ["Fitting", "ask"]
 
@@ -73,10 +74,28 @@ class Fitting:
     sources: Sequence[ScopeSource]
     tenant: str
     max_false_refusal: float
-    languages: tuple[str, ...]  # that the encoder was trained on
+    encoder: EncoderIdentity
+    kept: KeptFits | None = None
 
     async def scope(self) -> Scope | None:
-        """The axis of scope, or None if nothing defines it."""
+        """The axis of scope, kept or fitted, or None if nothing defines it."""
+        if self.kept is None:
+            return await self._fitted_scope()
+        material = self.material
+        key = fit_key(
+            (*material.must, *material.may, *material.everyday, *material.forbidden),
+            self.encoder,
+            sources=self.kept.sources,
+            tenant=self.tenant,
+            max_false_refusal=self.max_false_refusal,
+        )
+        scope = await self.kept.scope(key, self._contrast)
+        if scope is None and (scope := await self._fitted_scope()):
+            present = {id(sample) for sample in scope.contrast.samples}  # what was not left out
+            await self.kept.keep(key, scope, np.array([id(s) in present for s in material.everyday], bool))
+        return scope
+
+    async def _fitted_scope(self) -> Scope | None:
         material = self.material
         most = _MOST_ASKED if self.sources else _MOST_ROWS
         groups = (material.must, material.may, material.everyday, material.forbidden)
@@ -101,7 +120,7 @@ class Fitting:
     def _fit_scope(self, evidence: Evidence, grounds: Grounds) -> Scope:
         material = self.material
         everyday = self._unclaimed(evidence, grounds)
-        contrast = Contrast(material.must, (*material.may, *everyday), self._trusted())
+        contrast = self._contrast(everyday)
         ours = [s for s in material.must if id(s) in evidence]
         stripped = {id(s): without_document(evidence[id(s)]) for s in ours}
         supported = [s for s in ours if any(n.kind == "passage" for n in evidence[id(s)])]
@@ -110,18 +129,29 @@ class Fitting:
         training = Training(
             ours=rows.of(ours, evidence),
             near=np.concatenate([rows.of(material.may, evidence), rows.of(supported, stripped)]),
-            far=np.concatenate([rows.of(everyday, evidence), rows.of(material.forbidden, evidence)]),
+            far=np.concatenate(
+                [
+                    rows.of(_chosen(material.everyday, everyday), evidence),
+                    rows.of(material.forbidden, evidence),
+                ]
+            ),
         )
         return fit_scope(contrast, rows.leaning, training, grounds, max_false_refusal=self.max_false_refusal)
 
-    def _unclaimed(self, evidence: Evidence, grounds: Grounds) -> list[Sample]:
-        """The everyday questions that the operator's own material does not call ours."""
+    def _unclaimed(self, evidence: Evidence, grounds: Grounds) -> NDArray[np.bool_]:
+        """Which everyday questions the operator's own material does not call ours."""
+        everyday = self.material.everyday
+        asked = np.array([id(sample) in evidence for sample in everyday], bool)
+        rows = _Rows(self._contrast(np.ones(len(everyday), bool)), grounds)
+        claimed = scope_rule().scores(rows.of(everyday, evidence)) >= _CLAIMED
+        asked[asked] = ~claimed
+        return asked
+
+    def _contrast(self, everyday: NDArray[np.bool_]) -> Contrast:
+        """The policy's examples, and these of the everyday questions, ready to be compared with."""
         material = self.material
-        contrast = Contrast(material.must, (*material.may, *material.everyday), self._trusted())
-        rows = _Rows(contrast, grounds)
-        asked = [sample for sample in material.everyday if id(sample) in evidence]
-        claimed = scope_rule().scores(rows.of(asked, evidence)) >= _CLAIMED
-        return [sample for sample, is_ours in zip(asked, claimed, strict=True) if not is_ours]
+        others = (*material.may, *_chosen(material.everyday, everyday))
+        return Contrast(material.must, others, self._trusted()).warm()
 
     def _trusted(self) -> tuple[str, ...]:
         """In which languages the vectors are believed; none named means all.
@@ -129,7 +159,7 @@ class Fitting:
         What they are worth elsewhere only a fit can tell, so they count for nothing until one is possible.
         """
         written = [sample for sample in self.material.must if sample.kind == "example"]
-        return () if len(written) >= LEAST_OURS else self.languages
+        return () if len(written) >= LEAST_OURS else self.encoder.languages
 
     async def _without_itself(self, sample: Sample) -> Sequence[Neighbour]:
         """What the sources find near an example, but not the example itself stored as an entry."""
@@ -169,6 +199,10 @@ class _Rows:
         for row, text in enumerate(texts):
             leanings[row] = self.left_out.get(text, leanings[row])
         return leanings
+
+
+def _chosen(samples: Sequence[Sample], which: NDArray[np.bool_]) -> list[Sample]:
+    return [sample for sample, is_chosen in zip(samples, which, strict=True) if is_chosen]
 
 
 def _some_examples(samples: Sequence[Sample], most: int) -> list[Sample]:

@@ -12,6 +12,7 @@ import structlog
 
 from classifiers.gate import Policy, ScopeSource
 from classifiers.gate.examples import JUDGE, ExampleGate
+from classifiers.gate.kept import KeptFits
 from classifiers.gate.passages import PassageScope
 from classifiers.gate.promise import CutsInForce
 from gateway.gatekeeping.canaries import Canaries
@@ -27,9 +28,11 @@ from gateway.stages import Gate
 from gateway.stores import Stores
 from gateway.switched_off import NoGate
 from gateway.telemetry import Metrics
+from storage.arrays import ArrayFolder
 
-__all__ = ["VERIFIED_QUESTIONS", "Gatekeeping", "fitted_gate", "gate_sources", "open_gate"]
+__all__ = ["VERIFIED_QUESTIONS", "Gatekeeping", "fitted_gate", "gate_sources", "kept_fits", "open_gate"]
 
+COUNTED_PASSAGES = 5_000  # that say which words are rare; more say it no better
 VERIFIED_QUESTIONS = 1_000  # that the gate compares with when it suspects something; more add little but time
 
 
@@ -98,9 +101,10 @@ async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> Asy
         yield kept
 
 
-def gate_sources(stores: Stores) -> list[ScopeSource]:
+async def gate_sources(stores: Stores, kept: KeptFits) -> list[ScopeSource]:
     """Where proof of scope is found: verified entries and the operator's documents."""
-    return [EntryScope(stores.shelf), PassageScope(stores.passage_index, source_key="path")]
+    rarity = await kept.rarity(partial(stores.documents.some_passages, COUNTED_PASSAGES))
+    return [EntryScope(stores.shelf), PassageScope(stores.passage_index, rarity, source_key="path")]
 
 
 async def fitted_gate(
@@ -111,19 +115,30 @@ async def fitted_gate(
     Raises:
         ConfigurationError, ClassifierError, StoreUnavailable: naming what can't be read or fitted.
     """
+    kept = await kept_fits(settings, stores, tenant)
     cuts, share = CutsInForce(), settings.gate.max_false_refusal
     gate = await ExampleGate.fit(
         policy,
         stores.encoder,
-        gate_sources(stores),
+        await gate_sources(stores, kept),
         max_false_refusal=share,
         tenant=tenant,
         verified=await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS),
         rules=read_rules(settings),
         in_force=cuts,
+        kept=kept,
     )
     made_for = MadeFor.of(policy, stores.encoder.identity, JUDGE, max_false_refusal=share)
     await promises.stand_for(cuts, Standing(tenant=tenant, made_for=made_for, fitted=gate.fitted_cuts))
     for note in gate.notes:
         structlog.get_logger("sekisho.gate").warning("gate", note=note, tenant=tenant)
     return gate
+
+
+async def kept_fits(settings: Settings, stores: Stores, tenant: str) -> KeptFits:
+    """Fits are made anew when a document changed, or there are twice as many entries to find evidence in."""
+    entries = len(await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS))
+    return KeptFits(
+        ArrayFolder(settings.path(settings.storage.folder) / "fits"),
+        sources=f"{await stores.documents.state()} {entries.bit_length()}",
+    )

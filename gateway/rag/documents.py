@@ -98,6 +98,21 @@ class Documents:
         pending = await self._pending()
         return await self._index_documents(pending, progress)
 
+    async def state(self) -> str:
+        """A digest of all documents as they are indexed: another one means that something changed."""
+        found = hashlib.sha256()
+        order = select(_DOCUMENTS.id, _DOCUMENTS.indexed_version).order_by(_DOCUMENTS.id)
+        async with self._database.connect() as connection:
+            for row in await connection.execute(order):
+                found.update(f"{row.id} {row.indexed_version}\n".encode())
+        return found.hexdigest()
+
+    async def some_passages(self, most: int) -> list[str]:
+        """At most so many passages as they stand in the index; ids that order them are as good as drawn."""
+        some = select(_PASSAGES.heading, _PASSAGES.text).order_by(_PASSAGES.id).limit(most)
+        async with self._database.connect() as connection:
+            return [text_for_index(row.heading, row.text) for row in await connection.execute(some)]
+
     async def reindex(self, *, progress: Progress | None = None) -> int:
         """Make the index anew from SQL, after another model was configured."""
         async with self._one_at_a_time:

@@ -147,7 +147,7 @@ async def test_the_verdict_says_what_decided(gate: ExampleGate, encoder: Encoder
     assert verdict.nearest is not None
     assert verdict.nearest.text == "How do I activate my card?"
     assert verdict.nearest.text in verdict.reason
-    assert verdict.judge == "examples@1"
+    assert verdict.judge == "examples@2"
 
 
 async def test_scores_rank_our_questions_above_the_others(gate: ExampleGate, encoder: Encoder) -> None:
