@@ -128,7 +128,8 @@ class Fitting:
         rows = _Rows(contrast, grounds, *(fitted or ()))
         training = Training(
             ours=rows.of(ours, evidence),
-            near=np.concatenate([rows.of(material.may, evidence), rows.of(supported, stripped)]),
+            near=rows.of(material.may, evidence),
+            unsupported=rows.of(supported, stripped),
             far=np.concatenate(
                 [
                     rows.of(_chosen(material.everyday, everyday), evidence),

@@ -94,7 +94,8 @@ class Training:
     """Evidence to fit on, one row per text, none compared with itself."""
 
     ours: Floats
-    near: Floats  # the operator's may examples, and must examples whose passages were taken away
+    near: Floats  # the operator's may examples
+    unsupported: Floats  # must examples whose document was taken away
     far: Floats  # everyday questions and attacks
 
 
@@ -142,10 +143,16 @@ class Scope:
     contrast: Contrast
     leaning: Leaning | None
     near: Reading  # ours, and not one of those that look like ours
+    supported: Reading | None  # ours, and not about a document that we do not hold
     far: Reading  # ours, and not what people ask any chatbot
     cut: float
     grounds: Grounds
     notes: tuple[str, ...] = ()
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """All of them must speak for a question: each knows another way of not being ours."""
+        return (self.near, self.far, *([self.supported] if self.supported else []))
 
     @property
     def unsure_from(self) -> float:
@@ -160,7 +167,7 @@ class Scope:
         row = scope_features(contrasted, leaning, found, self.grounds)[None, :]
         samples = [_as_neighbour(question, nearest)] if nearest else []
         return ScopeReading(
-            score=float(_both(self.near.scores(row), self.far.scores(row))[0]),
+            score=float(min(reading.scores(row)[0] for reading in self.readings)),
             nearest=max((*found, *samples), key=lambda n: n.similarity + n.lexical, default=None),
             against=_as_neighbour(question, against) if against else None,
         )
@@ -216,9 +223,12 @@ def fit_scope(
     max_false_refusal: float,
 ) -> Scope:
     """Fit the weights if the examples allow, and cut where the promise of false refusals is kept."""
-    near, near_scores = _fitted(training.ours, training.near, least=LEAST_NEAR, lowest=-np.inf)
-    far, far_scores = _fitted(training.ours, training.far, least=LEAST_OURS, lowest=_LOWEST_FAR)
-    held_out = _both(near_scores, far_scores)
+    ours = training.ours
+    near = _fitted(ours, training.near, least=LEAST_NEAR)
+    far = _fitted(ours, training.far, least=LEAST_OURS, lowest=_LOWEST_FAR, by_spread=grounds.few)
+    enough = len(ours) >= LEAST_NEAR and len(training.unsupported) >= LEAST_OTHERS
+    supported = _fitted(ours, training.unsupported, least=LEAST_NEAR) if enough else None
+    held_out = np.min([fitted[1] for fitted in (near, far, supported) if fitted], axis=0)
     cut = conformal_floor(held_out, max_false_refusal)
     if cut is None:  # no promise can be made: what lies with the least of our own examples may pass
         cut = min(held_out.min(initial=RULE_CUT), RULE_CUT)
@@ -226,15 +236,18 @@ def fit_scope(
     return Scope(
         contrast=contrast,
         leaning=leaning,
-        near=near,
-        far=far,
+        near=near[0],
+        far=far[0],
+        supported=supported[0] if supported else None,
         cut=max(float(cut), LEAST_CUT),
         grounds=grounds,
         notes=(*_thin(len(training.ours), max_false_refusal), *_strange(strangers)),
     )
 
 
-def _fitted(ours: Floats, others: Floats, *, least: int, lowest: float) -> tuple[Reading, Floats]:
+def _fitted(
+    ours: Floats, others: Floats, *, least: int, lowest: float = -np.inf, by_spread: bool = False
+) -> tuple[Reading, Floats]:
     """A combiner on its scale, and the scores of our own examples by combiners that did not see them."""
     rule = scope_rule()
     if len(ours) < least or len(others) < LEAST_OTHERS:
@@ -243,24 +256,19 @@ def _fitted(ours: Floats, others: Floats, *, least: int, lowest: float) -> tuple
     features = np.concatenate([ours, others])
     truth = np.arange(len(features)) < len(ours)
     held_out = rule.cross_fitted(features, truth, stiffness=_STIFFNESS)[truth]
-    low, middle = _least(held_out), np.median(held_out)
+    low, middle = _least(held_out, by_spread=by_spread), np.median(held_out)
     fitted = rule.fitted(features, truth, stiffness=_STIFFNESS)
     reading = Reading(fitted, max(float(low), lowest), float(middle))
     return reading, reading.of(held_out)
 
 
-def _least(logits: Floats) -> float:
+def _least(logits: Floats, *, by_spread: bool) -> float:
     """What few of our questions lie under; a handful of examples tells it by its spread."""
     count = len(logits)
-    if count >= enough_for(_LOW):
+    if not by_spread or count >= enough_for(_LOW):
         return float(np.quantile(logits, _LOW))
     spread = float(np.std(logits, ddof=1)) * math.sqrt(1 + 1 / count)
     return float(logits.mean() + student_t.ppf(_LOW, count - 1) * spread)
-
-
-def _both(near: Floats, far: Floats) -> Floats:
-    """One score where both must speak for the question."""
-    return np.asarray(np.minimum(near, far), dtype=np.float64)
 
 
 def _strange(count: int) -> tuple[str, ...]:
