@@ -25,7 +25,7 @@ from evaluation.served import carry_over
 from evaluation.words_baseline import WordsBaseline
 from gateway.assembly import Services, assemble
 from gateway.configuration import find_settings
-from gateway.gatekeeping.opening import gate_sources
+from gateway.gatekeeping.opening import gate_sources, kept_fits
 from gateway.policy import read_policy
 from gateway.settings import Settings
 
@@ -110,4 +110,6 @@ async def _measured(
 
 async def _fitted(services: Services, error: float, policy: Policy) -> ExampleGate:
     stores = services.stores
-    return await ExampleGate.fit(policy, stores.encoder, gate_sources(stores), max_false_refusal=error)
+    kept = await kept_fits(services.settings, stores, "default")
+    sources = await gate_sources(stores, kept)
+    return await ExampleGate.fit(policy, stores.encoder, sources, max_false_refusal=error, kept=kept)
