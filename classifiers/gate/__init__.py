@@ -102,6 +102,10 @@ class GateVerdict:
     forbidden: float | None = None  # the axis of what is forbidden by itself, 0..1
     shadow: tuple[ShadowVerdict, ...] = ()  # in the order in which the rules were asked
 
+    def as_shadow(self) -> ShadowVerdict:
+        """The verdict as one that is told, but not enforced."""
+        return ShadowVerdict(self.rule, self.label, self.reason, self.topic)
+
 
 class Gate(Protocol):
     """Judges one self-contained question, by what an asker of this tenant and group may read.

@@ -21,6 +21,7 @@ from classifiers import ClassifierError
 from classifiers.gate import ClassPolicy, Gate, GateLabel, GateVerdict, Policy
 from classifiers.gate.detectors import Clear, Flagged
 from classifiers.gate.examples import LONGEST_QUESTION
+from classifiers.gate.rules import EVERY_RULE, Rules
 from classifiers.text import has_words, mostly_cjk, normalise
 from encoders import Encoded
 
@@ -121,8 +122,16 @@ class CriteriaJudge:
 class SecondOpinion:
     """A gate, and a model that is asked where it is unsure."""
 
-    def __init__(self, gate: Gate, judge: CriteriaJudge, *, told: Told = lambda result: None) -> None:
+    def __init__(
+        self,
+        gate: Gate,
+        judge: CriteriaJudge,
+        *,
+        rules: Rules = EVERY_RULE,
+        told: Told = lambda result: None,
+    ) -> None:
         self._gate = gate
+        self._rules = rules
         self._judge = judge
         self._told = told
 
@@ -141,7 +150,7 @@ class SecondOpinion:
         suspected = verdict.rule == "forbidden" or verdict.topic is not None
         if opinion.label == "unsure" or (opinion.label == "must" and suspected):
             return replace(verdict, reason=said)
-        return replace(
+        decided = replace(
             verdict,
             label=opinion.label,
             topic=opinion.topic or verdict.topic if opinion.label == "must_not" else None,
@@ -149,6 +158,12 @@ class SecondOpinion:
             reason=said,
             judge=f"{verdict.judge} {self._judge.judge}",
         )
+        if not self._rules.in_shadow(decided):
+            return decided
+        told = replace(verdict, shadow=(*verdict.shadow, decided.as_shadow()))
+        if opinion.label == "must_not" or suspected:
+            return told  # what the model said is not enforced, that the gate is unsure still is
+        return replace(told, label="must", rule="shadow", reason="nothing that is enforced stops it")
 
 
 class CriteriaDetector:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from classifiers import ClassifierError
-from classifiers.gate import Gate, GateVerdict, ShadowVerdict
+from classifiers.gate import Gate, GateVerdict
+from classifiers.gate.rules import EVERY_RULE, Rules
 from classifiers.text import normalise, only_words
 from encoders import Encoded, EncoderError
 from encoders.labels import Labeller
@@ -101,8 +102,16 @@ class Seat:
 class Panel:
     """A gate, and detectors that are asked about whatever it would let on."""
 
-    def __init__(self, gate: Gate, seats: Sequence[Seat], *, told: Told = lambda name, result: None) -> None:
+    def __init__(
+        self,
+        gate: Gate,
+        seats: Sequence[Seat],
+        *,
+        rules: Rules = EVERY_RULE,
+        told: Told = lambda name, result: None,
+    ) -> None:
         self._gate = gate
+        self._rules = rules
         self._seats = tuple(seats)
         self._told = told
         self._remembered: dict[tuple[str, str], Clear | Flagged] = {}
@@ -113,12 +122,19 @@ class Panel:
         if verdict.label not in ("must", "unsure") or _decided_by_word(verdict, question.text):
             return verdict
         found = await asyncio.gather(*(self._detect(seat, question.text) for seat in self._seats))
-        pairs = list(zip(self._seats, found, strict=True))
-        shadows = tuple(
-            _shadow(seat, one) for seat, one in pairs if seat.shadow and not isinstance(one, Clear)
-        )
-        verdict = replace(verdict, shadow=(*verdict.shadow, *shadows))
-        return _ruled(verdict, [(seat, one) for seat, one in pairs if not seat.shadow])
+        enforced: list[GateVerdict] = []
+        shadow = list(verdict.shadow)
+        for seat, one in zip(self._seats, found, strict=True):
+            if isinstance(one, Clear):
+                continue
+            said = _said(verdict, seat, one)
+            if seat.shadow or (isinstance(one, Flagged) and self._rules.in_shadow(said)):
+                shadow.append(said.as_shadow())
+            else:
+                enforced.append(said)
+        forbidding = (said for said in enforced if said.label == "must_not")
+        worst = next(forbidding, None) or next(iter(enforced), verdict)
+        return replace(worst, shadow=tuple(shadow))
 
     async def _detect(self, seat: Seat, text: str) -> Detection:
         known = self._remembered.get((seat.name, text))
@@ -140,34 +156,25 @@ class Panel:
         return found
 
 
-def _ruled(verdict: GateVerdict, found: Sequence[tuple[Seat, Detection]]) -> GateVerdict:
-    """The worst of what was found: forbidden before failed."""
-    for seat, one in found:
-        if isinstance(one, Flagged):
-            return replace(
-                verdict,
-                label="must_not",
-                score=0.0,
-                topic=one.topic,
-                rule=f"detector:{seat.name}",
-                reason=f"{seat.name} flags it: {one.reason}",
-                judge=f"{verdict.judge} {seat.detector.judge}",
-            )
-    for seat, one in found:
-        if isinstance(one, Failed):
-            reason = f"{seat.name} could not judge it: {one.reason}"
-            return replace(verdict, label="unsure", rule=f"detector:{seat.name}", reason=reason)
-    return verdict
-
-
-def _shadow(seat: Seat, found: Flagged | Failed) -> ShadowVerdict:
+def _said(verdict: GateVerdict, seat: Seat, found: Flagged | Failed) -> GateVerdict:
+    """The verdict as one detector changes it."""
     rule = f"detector:{seat.name}"
-    if isinstance(found, Flagged):
-        return ShadowVerdict(rule, "must_not", f"{seat.name} flags it: {found.reason}", found.topic)
-    return ShadowVerdict(rule, "unsure", f"{seat.name} could not judge it: {found.reason}")
+    if isinstance(found, Failed):
+        return replace(
+            verdict, label="unsure", rule=rule, reason=f"{seat.name} could not judge it: {found.reason}"
+        )
+    return replace(
+        verdict,
+        label="must_not",
+        score=0.0,
+        topic=found.topic,
+        rule=rule,
+        reason=f"{seat.name} flags it: {found.reason}",
+        judge=f"{verdict.judge} {seat.detector.judge}",
+    )
 
 
 def _decided_by_word(verdict: GateVerdict, text: str) -> bool:
-    if verdict.label != "must" or verdict.rule not in _BY_WORD or verdict.nearest is None:
+    if verdict.label != "must" or verdict.rule.partition(":")[0] not in _BY_WORD or verdict.nearest is None:
         return False
     return only_words(normalise(verdict.nearest.text)) == only_words(normalise(text))

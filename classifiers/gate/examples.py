@@ -14,7 +14,7 @@ from classifiers.gate.forbidden import Forbidden, ForbiddenReading
 from classifiers.gate.kept import KeptFits
 from classifiers.gate.material import gather
 from classifiers.gate.promise import CutsInForce, GateCuts
-from classifiers.gate.rules import Default, Rules, first_enforced
+from classifiers.gate.rules import EVERY_RULE, Default, Rules, first_enforced
 from classifiers.gate.scope import Scope
 from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_everyday
 from classifiers.text import has_words, normalise, only_words
@@ -26,7 +26,6 @@ JUDGE = "examples@2"
 LONGEST_QUESTION = 2_000  # characters; a longer text hides more than it asks, and encoders read the beginning
 _NO_SCOPE = ("policy.must says nothing and there are no documents: everything that is not forbidden passes",)
 _DIRECTIONS: dict[Default, GateLabel] = {"refuse": "may", "escalate": "unsure", "pass": "must"}
-_EVERY_RULE = Rules()
 _REMEMBERED = 4_096  # readings of recent questions
 _SAME_MEANING, _SAME_WORDS = 0.93, 0.85  # both: a verified entry this near asks about the same thing
 
@@ -43,7 +42,7 @@ class ExampleGate:
         stated: Mapping[str, Sample],
         sources: Sequence[ScopeSource],
         in_force: CutsInForce | None = None,
-        rules: Rules = _EVERY_RULE,
+        rules: Rules = EVERY_RULE,
     ) -> None:
         self._in_force = in_force or CutsInForce()
         self._scope = scope
@@ -67,7 +66,7 @@ class ExampleGate:
         everyday: Sequence[str] | None = None,
         verified: Sequence[str] = (),
         in_force: CutsInForce | None = None,
-        rules: Rules = _EVERY_RULE,
+        rules: Rules = EVERY_RULE,
         kept: KeptFits | None = None,
     ) -> ExampleGate:
         """Encode the policy once and fit both axes.
@@ -170,7 +169,9 @@ class ExampleGate:
         for denied in self._rules.denied(asked.normalised):
             yield _ruling(denied.item.rule, "must_not", denied.says, topic=denied.item.topic)
         for allowed in self._rules.allowed(asked.normalised, over_forbidden=True):
-            yield _ruling(allowed.item.rule, "must", f"{allowed.says}, whatever looks forbidden", 1.0)
+            # These very words, so that no judge from outside is asked either.
+            same = Neighbour("example", asked.question.text, 1.0, 1.0, "must", allowed.item.rule)
+            yield _ruling(allowed.item.rule, "must", f"{allowed.says}, whatever looks forbidden", 1.0, same)
         stated = self._stated.get(only_words(asked.normalised))
         if stated is not None:
             score = 1.0 if stated.label == "must" else 0.0

@@ -7,13 +7,26 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from classifiers.gate import GateVerdict, ShadowVerdict
-from classifiers.gate.lists import Found, Lists
+from classifiers.gate.lists import Found, Listed, Lists
 
-__all__ = ["RULES", "Default", "Rules", "first_enforced"]
+__all__ = ["EVERY_RULE", "RULES", "Default", "Rules", "first_enforced"]
 
 # In the order in which they are asked. "default" speaks where no evidence places a question; "length" and
-# "empty" hold back what can't be judged.
-RULES = ("empty", "deny", "allow", "example", "pattern", "forbidden", "entry", "scope", "default", "length")
+# "empty" hold back what can't be judged; "llm" and "detector" are judges from outside.
+RULES = (
+    "empty",
+    "deny",
+    "allow",
+    "example",
+    "pattern",
+    "forbidden",
+    "entry",
+    "scope",
+    "default",
+    "length",
+    "llm",
+    "detector",
+)
 Default = Literal["refuse", "escalate", "pass"]
 
 
@@ -31,9 +44,22 @@ class Rules:
     _quiet: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        lists = (self.lists.deny, self.lists.allow) if self.lists else ()
-        items = (item.rule for one in lists for item in one.items if item.shadow)
-        object.__setattr__(self, "_quiet", self.shadow | {*items})
+        items = {item.rule for item in (*self.deny, *self.allow) if item.shadow}
+        object.__setattr__(self, "_quiet", self.shadow | items)
+
+    @property
+    def deny(self) -> tuple[Listed, ...]:
+        """The items of the deny list."""
+        return self.lists.deny.items if self.lists else ()
+
+    @property
+    def allow(self) -> tuple[Listed, ...]:
+        """The items of the allow list."""
+        return self.lists.allow.items if self.lists else ()
+
+    def is_quiet(self, rule: str) -> bool:
+        """Whether a rule is in shadow mode by its name."""
+        return not {rule, rule.partition(":")[0]}.isdisjoint(self._quiet)
 
     def denied(self, normalised: str) -> list[Found]:
         """The items of the deny list that a question has."""
@@ -56,6 +82,9 @@ class Rules:
         return not (names | classes).isdisjoint(self._quiet)
 
 
+EVERY_RULE = Rules()
+
+
 def first_enforced(
     rules: Rules, verdicts: Iterator[GateVerdict] | Iterable[GateVerdict], shadow: list[ShadowVerdict]
 ) -> GateVerdict | None:
@@ -63,5 +92,5 @@ def first_enforced(
     for verdict in verdicts:
         if not rules.in_shadow(verdict):
             return verdict
-        shadow.append(ShadowVerdict(verdict.rule, verdict.label, verdict.reason, verdict.topic))
+        shadow.append(verdict.as_shadow())
     return None

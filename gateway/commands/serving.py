@@ -19,6 +19,7 @@ from gateway.commands import ConfigOption, run
 from gateway.configuration import find_settings
 from gateway.demo import CarelessRag, demo_settings, load, say_how
 from gateway.errors import ConfigurationError
+from gateway.gatekeeping.lists import read_rules, told_of
 from gateway.policy import read_policy
 from gateway.settings import ServerSettings, Settings
 from gateway.stages import Rag
@@ -66,12 +67,17 @@ def demo_command(
 def check_config(config: ConfigOption = None) -> None:
     """Read the configuration as `serve` would, and say what it means."""
     settings = find_settings(config)
-    policy = read_policy(settings)
+    policy, rules = read_policy(settings), read_rules(settings)
     forbidden = len(policy.must_not.examples) + sum(len(topic.examples) for topic in policy.topics)
     console.print(
         f"The configuration is sound: {len(policy.must.examples)} must, {len(policy.may.examples)} may and "
         f"{forbidden} must-not examples in {len(policy.topics)} topics; answers by {settings.upstream.kind}."
     )
+    if not settings.gate.enabled:
+        console.print("The gate is switched off: no list and no rule of it is asked.")
+        return
+    for line in told_of(rules):
+        console.print(line, markup=False)
 
 
 async def serve(

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +20,7 @@ from gateway.errors import ConfigurationError
 from gateway.gatekeeping.words import word_cut
 from gateway.settings import AllowSettings, DenySettings, ListedSettings, Settings
 
-__all__ = ["denying_replies", "read_rules", "unknown_rules"]
+__all__ = ["denying_replies", "read_rules", "told_of", "unknown_rules"]
 
 S = TypeVar("S", bound=ListedSettings)
 _CLASSES = ("may", "must_not", "unsure")
@@ -39,6 +40,25 @@ def read_rules(settings: Settings) -> Rules:
     return Rules(lists, frozenset(gate.shadow), gate.default)
 
 
+def told_of(rules: Rules) -> Iterator[str]:
+    """What the rules are, a line each, in the words of the configuration."""
+    for kind, items in (("deny", rules.deny), ("allow", rules.allow)):
+        counts = Counter(item.rule for item in items)
+        for rule in counts:
+            some = [item for item in items if item.rule == rule]
+            forms = {"text": "texts", "word": "words", "pattern": "patterns"}
+            counted = {form: sum(len(getattr(item, name)) for item in some) for form, name in forms.items()}
+            looks_for = ", ".join(f"{form} {number}" for form, number in counted.items() if number)
+            more = [f"topic {some[0].topic}"] if kind == "deny" and some[0].topic else []
+            more += ["over forbidden"] if some[0].over_forbidden else []
+            more += ["in shadow"] if rules.is_quiet(rule) else []
+            yield f"  {rule}: {'; '.join([looks_for, *more])}"
+    if rules.shadow:
+        yield f"  judged, but not enforced: {', '.join(sorted(rules.shadow))}"
+    if rules.default:
+        yield f"  what no evidence places: {rules.default}"
+
+
 def denying_replies(settings: Settings) -> dict[str, dict[str, str]]:
     """What the asker is told by an item of the deny list that has words of its own, by its rule."""
     return {rule: item.reply for rule, item in _items("deny", settings, DenySettings) if item.reply}
@@ -51,7 +71,8 @@ def unknown_rules(settings: Settings) -> Iterator[tuple[tuple[str | int, ...], s
         ConfigurationError: naming the file and line of an item that can't be used.
     """
     deny, allow = _denied(settings), _allowed(settings)
-    named = [*(item.rule for item in deny), *(item.rule for item in allow)]
+    named = [f"detector:{one.name}" for one in settings.gate.detectors]
+    named += [*(item.rule for item in deny), *(item.rule for item in allow)]
     topics = {*(topic.name for topic in settings.policy.must_not.topics)}
     topics |= {topic.name for topic in shipped_attacks().topics} | {item.topic for item in deny if item.topic}
     known = {*_CLASSES, *RULES, *named, *(f"must_not:{topic}" for topic in topics)} - {"empty"}

@@ -13,6 +13,7 @@ from classifiers import ClassifierError
 from classifiers.gate import Policy
 from classifiers.gate.criteria import CriteriaDetector, CriteriaJudge, SecondOpinion
 from classifiers.gate.detectors import Detector, LabelDetector, Panel, Seat
+from classifiers.gate.rules import Rules
 from encoders.guards import ClassificationModel, GuardModel
 from encoders.moderation import ModerationEndpoint
 from gateway.domain import Turn
@@ -49,7 +50,10 @@ async def add_detectors(
         for chosen in settings.detectors
     ]
     return Panel(
-        gate, seats, told=lambda name, result: metrics.gatekeeping.detectors.labels(name, result).inc()
+        gate,
+        seats,
+        rules=_shadow(settings),
+        told=lambda name, result: metrics.gatekeeping.detectors.labels(name, result).inc(),
     )
 
 
@@ -60,7 +64,14 @@ def add_llm(
     if settings.unsure != "llm" or settings.llm is None:
         return gate
     judge = _criteria(settings.llm, policy, stack, name="the gate's language model")
-    return SecondOpinion(gate, judge, told=lambda result: metrics.gatekeeping.llm.labels(result).inc())
+    return SecondOpinion(
+        gate, judge, rules=_shadow(settings), told=lambda result: metrics.gatekeeping.llm.labels(result).inc()
+    )
+
+
+def _shadow(settings: GateSettings) -> Rules:
+    """What is not enforced; the lists are the gate's own."""
+    return Rules(shadow=frozenset(settings.shadow))
 
 
 async def _detector(chosen: DetectorSettings, policy: Policy, stack: AsyncExitStack) -> Detector:

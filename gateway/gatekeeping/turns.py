@@ -44,7 +44,8 @@ class ConversationGate:
             ClassifierError: when the gate cannot judge.
         """
         verdict = await self._in_turn(question, encoded)
-        if not question.answers_the_bot or verdict.label == "must" or verdict.rule not in _ON_SCOPE:
+        on_scope = verdict.rule in _ON_SCOPE or (verdict.rule == "llm" and verdict.label == "may")
+        if not question.answers_the_bot or verdict.label == "must" or not on_scope:
             return verdict
         reason = f"a short answer to what the bot asked, though {verdict.reason}"
         return replace(verdict, label="must", rule="small_talk", reason=reason)

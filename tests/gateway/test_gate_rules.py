@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from gateway.cli import app
 from gateway.errors import ConfigurationError
 from tests.chatbot import Chatbot
 from tests.gateway.conftest import POLICY, UPSTREAM
@@ -155,3 +157,19 @@ def test_a_wrong_rule_is_refused_with_its_line(tmp_path: Path, gate: str, told: 
     with pytest.raises(ConfigurationError) as refused:
         settings(tmp_path, gate)
     assert re.search(told, str(refused.value)), refused.value
+
+
+def test_check_config_shows_the_rules(tmp_path: Path) -> None:
+    (tmp_path / "blocked.csv").write_text(BLOCKED, "utf-8")
+    (tmp_path / "sekisho.yaml").write_text(POLICY + GATE + "  default: refuse\n", "utf-8")
+    result = CliRunner().invoke(
+        app, ["check-config", "--config", str(tmp_path / "sekisho.yaml")], env={"COLUMNS": "200"}
+    )
+    assert result.exit_code == 0, result.output
+    shown = [line.strip() for line in result.output.splitlines()[1:]]
+    assert "deny:rivals: word 2; topic competitors" in shown
+    assert "deny:3: word 1; in shadow" in shown
+    assert "deny:blocked: text 1, word 1; topic owners" in shown
+    assert "allow:2: text 1; over forbidden" in shown
+    assert "judged, but not enforced: may, must_not:crime" in shown
+    assert "what no evidence places: refuse" in shown

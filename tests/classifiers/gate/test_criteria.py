@@ -15,6 +15,7 @@ from classifiers.gate import GateLabel, GateVerdict
 from classifiers.gate.criteria import CriteriaDetector, CriteriaJudge, SecondOpinion
 from classifiers.gate.detectors import Clear, Flagged
 from classifiers.gate.examples import LONGEST_QUESTION
+from classifiers.gate.rules import Rules
 from encoders import Encoded
 from tests.classifiers.gate.policies import BANK
 
@@ -176,3 +177,21 @@ async def test_as_a_detector_it_fails_where_it_cannot_be_read() -> None:
     detector = CriteriaDetector(CriteriaJudge(Model("yes"), BANK), topic="guard")
     with pytest.raises(ClassifierError):
         await detector.detect(QUESTION)
+
+
+@pytest.mark.parametrize(
+    ("gate", "reply", "shadow", "label"),
+    [
+        (Fixed("unsure"), "may", "may", "must"),
+        (Fixed("unsure"), "may", "llm", "must"),
+        (Fixed("unsure"), "must_not", "must_not", "unsure"),
+        (Fixed("unsure", "forbidden", "politics"), "may", "may", "unsure"),
+        (Fixed("unsure"), "must", "llm", "must"),
+    ],
+)
+async def test_what_a_model_says_can_be_in_shadow(gate: Fixed, reply: str, shadow: str, label: str) -> None:
+    judge = CriteriaJudge(Model(says(reply)), BANK, timeout_s=0.05)
+    opinion = SecondOpinion(gate, judge, rules=Rules(shadow=frozenset({shadow})))
+    verdict = await opinion.judge(Encoded(QUESTION, np.ones(2, np.float32)), tenant="default")
+    assert verdict.label == label
+    assert [one.label for one in verdict.shadow] == ([] if reply == "must" else [reply])

@@ -11,6 +11,7 @@ import pytest
 from classifiers import ClassifierError
 from classifiers.gate import GateLabel, GateVerdict, Neighbour, ShadowVerdict
 from classifiers.gate.detectors import Clear, Flagged, LabelDetector, Panel, Seat
+from classifiers.gate.rules import Rules
 from classifiers.testing import ScriptedGate
 from encoders import Encoded, EncoderError
 
@@ -166,3 +167,25 @@ async def test_labels_that_count_are_topics(scores: Mapping[str, float], found: 
 async def test_a_label_without_a_score_is_no_verdict(scores: Mapping[str, float]) -> None:
     with pytest.raises(ClassifierError):
         await LabelDetector(Labels(scores), {"A": "a", "B": "b"}).detect("a")
+
+
+@pytest.mark.parametrize("shadow", ["must_not", "must_not:weapons", "detector", "detector:d0"])
+async def test_a_class_in_shadow_binds_judges_from_outside_too(shadow: str) -> None:
+    seats = [Seat(name="d0", detector=FLAGGED)]
+    rules = Rules(shadow=frozenset({shadow}))
+    verdict = await Panel(ScriptedGate(otherwise="must"), seats, rules=rules).judge(
+        QUESTION, tenant="default"
+    )
+    assert verdict.label == "must"
+    assert [(one.rule, one.label, one.topic) for one in verdict.shadow] == [
+        ("detector:d0", "must_not", "weapons")
+    ]
+
+
+async def test_a_detector_that_failed_holds_a_question_back_though_its_class_is_in_shadow() -> None:
+    seats = [Seat(name="d0", detector=DEAD)]
+    rules = Rules(shadow=frozenset({"must_not", "unsure"}))
+    verdict = await Panel(ScriptedGate(otherwise="must"), seats, rules=rules).judge(
+        QUESTION, tenant="default"
+    )
+    assert verdict.label == "unsure"
