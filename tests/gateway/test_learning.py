@@ -230,18 +230,6 @@ def test_a_canary_that_never_passed_alarms_and_stops_nothing(tmp_path: Path) -> 
         assert label(again, LOCK) == "must"
 
 
-def test_a_start_leaves_out_the_newest_until_the_canaries_pass(tmp_path: Path) -> None:
-    with Gateway(settings(tmp_path, POLICY)) as running:  # no canaries yet: everything is taken
-        for text in (LOCK, CANARY):
-            example = proposed(running, label="must" if text == LOCK else "may", text=text)
-            assert decided(running, example, "accepted", over_policy=True) == 200
-        assert in_time(lambda: label(running, CANARY) == "may")
-    with Gateway(settings(tmp_path, POLICY + GATE)) as again:
-        assert (label(again, CANARY), label(again, LOCK)) == ("must", "must")
-        assert lesson(again)["state"] == "stopped_by_canary"
-        assert lesson(again)["examples"] == 1
-
-
 async def test_another_replica_learns_it_too(tmp_path: Path, postgres: PostgresServer) -> None:
     name = await postgres.create_database()
     chosen = []

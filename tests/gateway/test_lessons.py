@@ -39,9 +39,11 @@ class Fitting:
 class Lessons:
     """A learning gate over a real store, with a played fit."""
 
-    def __init__(self, database: Database, canaries: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, database: Database, canaries: tuple[str, ...] = (), fit: Fitting | None = None
+    ) -> None:
         self.examples = GateExamples(database, POLICY)
-        self.fit = Fitting()
+        self.fit = fit or Fitting()
         self.encoder = HashingEncoder()
         self.gate = LearningGate(
             ScriptedGate(),
@@ -83,6 +85,37 @@ async def test_a_gate_that_cannot_judge_a_canary_is_not_taken(database: Database
     lessons.fit.next = DeadGate()
     await lessons.gate.catch_up()
     assert (lessons.gate.lessons["shop"].state, await lessons.label()) == ("stopped_by_canary", "must")
+
+
+class HonestFitting(Fitting):
+    """Plays a fit that learns word for word: what is among the may-examples is may."""
+
+    async def __call__(self, policy: Policy, tenant: str) -> Gate:
+        self.policies.append(policy)
+        return ScriptedGate(dict.fromkeys(policy.may.examples, "may"))
+
+
+async def test_a_lesson_that_loses_a_canary_keeps_the_old_gate(database: Database) -> None:
+    lessons = Lessons(database, canaries=("always?",), fit=HonestFitting())
+    await lessons.accept("taught?", "may")
+    await lessons.gate.catch_up()
+    await lessons.accept("always?", "may")
+    await lessons.gate.catch_up()
+    assert (await lessons.label("taught?"), await lessons.label("always?")) == ("may", "must")
+    lesson = lessons.gate.lessons["shop"]
+    assert (lesson.state, lesson.examples) == ("stopped_by_canary", 1)
+    assert "always?" in lesson.reason
+
+
+async def test_a_start_leaves_out_the_newest_until_the_canaries_pass(database: Database) -> None:
+    lessons = Lessons(database, canaries=("always?",), fit=HonestFitting())
+    for text in ("taught?", "always?", "later?"):
+        await lessons.accept(text, "may")
+    await lessons.gate.catch_up()
+    labels = [await lessons.label(text) for text in ("taught?", "always?", "later?")]
+    assert labels == ["may", "must", "must"]
+    lesson = lessons.gate.lessons["shop"]
+    assert (lesson.state, lesson.examples) == ("stopped_by_canary", 1)
 
 
 async def test_decisions_are_counted_so_that_no_replica_misses_one(database: Database) -> None:
