@@ -470,8 +470,8 @@ def _report(week: Week, console: Console) -> None:
     console.print(
         f"The reviewer published {week.published} entries and judged {week.judged} hits.\n"
         f"Wrong from the cache: {wrong} of {looked_up} questions looked up, {wrong / looked_up:.3%}; "
-        f"the figures say at most {bound['upper']:.3%} ({bound['confidence']:.0%} sure, {bound['judged']} judged, "
-        f"{bound['wrong']} wrong)."
+        f"the figures say at most {bound['upper']:.3%} ({bound['confidence']:.0%} sure, "
+        f"{bound['judged']} judged, {bound['wrong']} wrong)."
     )
     kinds = {kind: [one for one in week.told if one.asked.kind == kind] for kind in SHARES}
     for kind, told in kinds.items():

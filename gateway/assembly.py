@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -21,7 +22,7 @@ from gateway.access import BootstrapKey, Keys
 from gateway.desk import Desk, open_desk
 from gateway.figures.report import Figures
 from gateway.gatekeeping.lists import denying_replies
-from gateway.gatekeeping.opening import Gatekeeping, open_gate
+from gateway.gatekeeping.opening import Gatekeeping, fit_apart, open_gate
 from gateway.gatekeeping.words import word_cut
 from gateway.near_questions import NearQuestions
 from gateway.outcomes import OutcomeLog
@@ -43,10 +44,11 @@ from gateway.review.queue import Queue
 from gateway.review.rereview import Overdue, review_overdue
 from gateway.review.tickets import Tickets
 from gateway.settings import AuthSettings, CacheSettings, Settings, UnderstandingSettings
-from gateway.stages import Gate, Judge, Rag, Watch
+from gateway.stages import Gate, Judge, Rag, Reviewers, Watch
 from gateway.stores import Stores, open_stores
 from gateway.switched_off import NoCache, NoEncoder, NoJudge
 from gateway.telemetry import Metrics, Telemetry
+from gateway.trying import NoTickets, Trying, Unwatched
 from gateway.understanding import Understanding
 from storage.sql import Database, DatabaseUnavailable
 from storage.vectors import IndexUnavailable
@@ -78,6 +80,7 @@ class Services:
     people: People
     telemetry: Telemetry
     pipeline: Pipeline
+    trying: Trying
     probe: Encoded  # a question for readiness checks
 
     @property
@@ -116,6 +119,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     gatekeeping = await stack.enter_async_context(open_gate(settings, stores, metrics))
     rag = _rag(settings, stores)
     stack.push_async_callback(rag.close)
+    chatbot = around_rag(rag)
     audits, judge = _audits(settings.cache, stores), open_judge(settings)
     opening = open_desk(settings, stores, gatekeeping.examples, metrics)
     desk = await stack.enter_async_context(opening)
@@ -143,7 +147,8 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         keys=_keys(settings.auth, stores.database),
         people=await open_people(settings.console, stores.database),
         telemetry=telemetry,
-        pipeline=_pipeline(settings, stores, gatekeeping, around_rag(rag), judge, desk, telemetry),
+        pipeline=_pipeline(settings, stores, gatekeeping, chatbot, judge, desk.tickets, telemetry),
+        trying=_trying(settings, stores, gatekeeping, chatbot, judge),
         probe=await encode_one(stores.encoder, "Is anybody there?"),
     )
 
@@ -154,7 +159,7 @@ def _pipeline(
     gates: Gatekeeping,
     rag: Rag,
     judge: Judge,
-    desk: Desk,
+    reviewers: Reviewers,
     watch: Watch,
 ) -> Pipeline:
     return Pipeline(
@@ -165,7 +170,7 @@ def _pipeline(
         cache=stores.shelf if settings.cache.enabled else NoCache(),
         rag=rag,
         judge=judge,
-        reviewers=desk.tickets,
+        reviewers=reviewers,
         replies=Replies(settings.policy, settings.replies, by_rule=denying_replies(settings)),
         watch=watch,
         did_you_mean=_near_questions(settings.cache, stores),
@@ -173,6 +178,11 @@ def _pipeline(
         on_unchecked=settings.faithfulness.on_unchecked,
         judge_timeout_s=settings.faithfulness.timeout_s,
     )
+
+
+def _trying(settings: Settings, stores: Stores, gates: Gatekeeping, rag: Rag, judge: Judge) -> Trying:
+    pipeline = _pipeline(settings, stores, gates, rag, judge, NoTickets(), Unwatched())
+    return Trying(settings, pipeline, gates.gate, stores.encoder, fit=partial(fit_apart, stores))
 
 
 def _audits(settings: CacheSettings, stores: Stores) -> Audits:

@@ -17,9 +17,9 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.lists import unknown_rules
-from gateway.settings import ExampleSettings, Settings
+from gateway.settings import ExampleSettings, PolicySettings, Settings
 
-__all__ = ["find_settings", "load_settings"]
+__all__ = ["find_settings", "load_settings", "with_policy"]
 
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::(?P<default>[^}]*))?\}")
 _SECRETS = {"api_key", "client_secret", "key", "previous_secret", "qdrant_api_key", "secret"}
@@ -65,6 +65,38 @@ def find_settings(file: Path | None) -> Settings:
     """The settings of the named file, of `sekisho.yaml` where it lies in the folder, or the defaults."""
     here = Path("sekisho.yaml")
     return load_settings(file or (here if here.exists() else None))
+
+
+def with_policy(settings: Settings, text: str) -> Settings:
+    """The same settings with another policy: a text with the section `policy:`, as in the file.
+
+    It may read no file that the present policy does not, for it does not come from the operator's disk; what
+    `${VARIABLES}` hold stays with him, too.
+
+    Raises:
+        ConfigurationError: naming every problem with its line.
+    """
+    name = Path("the policy")
+    tree = _parse(text, name)
+    if set(tree) != {"policy"} or not isinstance(tree["policy"], dict):
+        raise ConfigurationError("the policy can't be used: expected one section, `policy:`")
+    try:
+        policy = PolicySettings(**tree["policy"])
+    except ValidationError as exc:
+        problems = [_explain({**error, "loc": ("policy", *error["loc"])}) for error in exc.errors()]
+        raise ConfigurationError(_report(name, text, problems)) from exc
+    known = {file for _, examples in _classes(settings.policy) for file in examples.examples_file}
+    foreign = [
+        _Problem((*where, "examples_file"), f"{file} is not a file of the present policy")
+        for where, examples in _classes(policy)
+        for file in examples.examples_file
+        if file not in known
+    ]
+    if foreign:
+        raise ConfigurationError(_report(name, text, foreign))
+    other = settings.model_copy(update={"policy": policy})
+    other._base = settings._base
+    return other
 
 
 def _read(file: Path) -> str:
@@ -167,18 +199,20 @@ def _model_in(annotation: Any) -> type[BaseModel]:
     return next(_model_in(inner) for inner in annotation.__args__ if inner is not type(None))
 
 
-def _missing_files(settings: Settings) -> Iterator[_Problem]:
-    policy = settings.policy
-    classes: list[tuple[Location, ExampleSettings]] = [
+def _classes(policy: PolicySettings) -> list[tuple[Location, ExampleSettings]]:
+    """Every part of a policy that has examples, and where it stands."""
+    topics = enumerate(policy.must_not.topics)
+    return [
         (("policy", "must"), policy.must),
         (("policy", "may"), policy.may),
         (("policy", "must_not"), policy.must_not),
-        *(
-            (("policy", "must_not", "topics", place), topic)
-            for place, topic in enumerate(policy.must_not.topics)
-        ),
+        *((("policy", "must_not", "topics", place), topic) for place, topic in topics),
     ]
-    for where, examples in classes:
+
+
+def _missing_files(settings: Settings) -> Iterator[_Problem]:
+    policy = settings.policy
+    for where, examples in _classes(policy):
         for file in examples.examples_file:
             if not settings.path(file).is_file():
                 yield _Problem((*where, "examples_file"), f"there is no file {settings.path(file)}")

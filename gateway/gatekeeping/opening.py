@@ -16,7 +16,7 @@ from classifiers.gate.kept import KeptFits
 from classifiers.gate.passages import PassageScope
 from classifiers.gate.promise import CutsInForce
 from gateway.gatekeeping.canaries import Canaries
-from gateway.gatekeeping.learning import LearningGate
+from gateway.gatekeeping.learning import LearningGate, taught
 from gateway.gatekeeping.lists import read_rules
 from gateway.gatekeeping.outside import add_detectors, add_llm
 from gateway.gatekeeping.promises import GatePromises, MadeFor, Standing
@@ -30,7 +30,15 @@ from gateway.switched_off import NoGate
 from gateway.telemetry import Metrics
 from storage.arrays import ArrayFolder
 
-__all__ = ["VERIFIED_QUESTIONS", "Gatekeeping", "fitted_gate", "gate_sources", "kept_fits", "open_gate"]
+__all__ = [
+    "VERIFIED_QUESTIONS",
+    "Gatekeeping",
+    "fit_apart",
+    "fitted_gate",
+    "gate_sources",
+    "kept_fits",
+    "open_gate",
+]
 
 COUNTED_PASSAGES = 5_000  # that say which words are rare; more say it no better
 VERIFIED_QUESTIONS = 1_000  # that the gate compares with when it suspects something; more add little but time
@@ -133,6 +141,18 @@ async def fitted_gate(
     for note in gate.notes:
         structlog.get_logger("sekisho.gate").warning("gate", note=note, tenant=tenant)
     return gate
+
+
+async def fit_apart(stores: Stores, settings: Settings, tenant: str) -> Gate:
+    """The gate of other settings over these stores, taught what a tenant accepted; it does not serve.
+
+    Raises:
+        ConfigurationError, ClassifierError, EncoderError, StoreUnavailable: as of `fitted_gate`.
+    """
+    policy = read_policy(settings)
+    learnt = taught(policy, await GateExamples(stores.database, policy).accepted(tenant))
+    apart = GatePromises(stores.database)  # those of the gate that serves must not hear of this one
+    return await fitted_gate(settings, stores, apart, learnt, tenant)
 
 
 async def kept_fits(settings: Settings, stores: Stores, tenant: str) -> KeptFits:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.console.pages import dashboard, questions, queue, ticket
+from gateway.console.pages import dashboard, questions, queue, ticket, try_it
 from gateway.console.pages.page import Page
 
 __all__ = ["PAGES"]
@@ -10,6 +10,7 @@ __all__ = ["PAGES"]
 PAGES: tuple[Page, ...] = (
     Page(path="/", name="queue", show=queue.show, icon="inbox"),
     Page(path="/dashboard", name="dashboard", show=dashboard.show, icon="insights"),
+    Page(path="/try", name="try_it", show=try_it.show, role="reviewer", icon="route"),
     Page(path="/questions", name="questions", show=questions.show),
     Page(path="/tickets/{ticket_id}", name="ticket", show=ticket.show),
 )
