@@ -42,11 +42,11 @@ class TicketFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongAnswers:
-    """How many of the questions that were looked up got a wrong answer from the cache, since the cuts serve.
+    """How many of the questions that were looked up got a wrong answer by meaning, since the cuts serve.
 
     Not of the period: reviewers have judged a sample of what the present cuts served. Limits of several
-    shelves, and of hits by meaning and exact ones, are added up in proportion to their requests; all of them
-    hold together with `confidence` (Bonferroni).
+    shelves are added up in proportion to their requests, and hold together with `confidence` (Bonferroni).
+    Exact hits are outdated rather than mistaken, and few of them are drawn: `upper_exact` says them apart.
     """
 
     requests: int
@@ -55,6 +55,7 @@ class WrongAnswers:
     unsure: int
     estimate: float | None  # None where nothing was judged
     upper: float | None  # None where nothing was looked up
+    upper_exact: float | None
     confidence: float
     shelves: tuple[ShelfReport, ...]
 
@@ -107,36 +108,27 @@ async def judged_of(connection: AsyncConnection, view: View) -> Rate:
 def wrong_answers(reports: Iterable[ShelfReport], language: str | None) -> WrongAnswers:
     """The reports on the shelves of a tenant, or of one of its languages, in one figure."""
     shelves = tuple(one for one in reports if language in (None, one.language))
-    samples = [sample for one in shelves for sample in (one.vector, one.exact)]
-    requests = sum(one.requests for one in shelves)
-    estimates = [one.wrong_per_request.estimate for one in shelves]
-    estimates += [one.wrong_per_request_exact.estimate for one in shelves]
+    samples = [one.vector for one in shelves]
     judged = sum(sample.right + sample.wrong + sample.unsure for sample in samples)
     return WrongAnswers(
-        requests=requests,
+        requests=sum(one.requests for one in shelves),
         judged=judged,
         wrong=sum(sample.wrong for sample in samples),
         unsure=sum(sample.unsure for sample in samples),
-        estimate=_weighed(shelves, estimates) if judged else None,
-        upper=_weighed(shelves, _uppers(shelves)),
-        confidence=max(0.0, 1 - (1 - CONFIDENCE) * len(samples)),
+        estimate=_weighed(shelves, [one.wrong_per_request.estimate for one in shelves]) if judged else None,
+        upper=_weighed(shelves, [one.wrong_per_request.upper for one in shelves]),
+        upper_exact=_weighed(shelves, [one.wrong_per_request_exact.upper for one in shelves]),
+        confidence=max(0.0, 1 - (1 - CONFIDENCE) * len(shelves)),
         shelves=shelves,
     )
 
 
-def _uppers(shelves: Sequence[ShelfReport]) -> list[float | None]:
-    by_meaning: list[float | None] = [one.wrong_per_request.upper for one in shelves]
-    return by_meaning + [one.wrong_per_request_exact.upper for one in shelves]
-
-
 def _weighed(shelves: Sequence[ShelfReport], limits: Sequence[float | None]) -> float | None:
-    """The limits by meaning of all shelves, then the exact ones, per request of all shelves."""
-    requests = [one.requests for one in shelves] * 2
-    total = sum(requests) / 2
+    """Limits of shelves, per request of all of them."""
+    total = sum(one.requests for one in shelves)
     if not total:
         return None
-    wrong = sum((limit or 0.0) * n for limit, n in zip(limits, requests, strict=True))
-    return min(1.0, wrong / total)
+    return sum((limit or 0.0) * one.requests for one, limit in zip(shelves, limits, strict=True)) / total
 
 
 async def _by_name(connection: AsyncConnection, query: Select[Any]) -> dict[str, int]:

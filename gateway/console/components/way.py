@@ -24,14 +24,18 @@ def show_way(t: Texts, steps: tuple[Step, ...]) -> None:
     slowest = max((step.ms for step in steps), default=0.0) or 1.0
     with ui.element("div").classes("way"):
         for step in steps:
-            with ui.element("div").classes("way-step").props(f"data-stage={step.stage}"):
-                with ui.element("div").classes("way-stage"):
-                    ui.label(t.or_else(f"stages.{step.stage}", step.stage)).classes("strong")
-                    ui.label(milliseconds(t, step.ms)).classes("quiet small")
-                    with ui.element("div").classes("reason-bar"):
-                        ui.element("div").style(f"width:{max(step.ms / slowest, 0.01):.1%}")
-                with ui.element("div").classes("way-found"):
-                    _found(t, step)
+            _step(t, step, slowest)
+
+
+def _step(t: Texts, step: Step, slowest: float) -> None:
+    with ui.element("div").classes("way-step").props(f"data-stage={step.stage}"):
+        with ui.element("div").classes("way-stage"):
+            ui.label(t.or_else(f"stages.{step.stage}", step.stage)).classes("strong")
+            ui.label(milliseconds(t, step.ms)).classes("quiet small")
+            with ui.element("div").classes("reason-bar"):
+                ui.element("div").style(f"width:{max(step.ms / slowest, 0.01):.1%}")
+        with ui.element("div").classes("way-found"):
+            _found(t, step)
 
 
 def _found(t: Texts, step: Step) -> None:
