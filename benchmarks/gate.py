@@ -34,8 +34,8 @@ from classifiers.gate.combiner import conformal_floor
 from classifiers.gate.examples import ExampleGate
 from classifiers.gate.lexical import Rarity
 from classifiers.gate.passages import PassageScope
-from encoders import encode_one
-from encoders.onnx import OnnxEncoder
+from encoders import Encoder, encode_one
+from encoders.shipped import load_shipped
 from encoders.testing import HashingEncoder
 from storage.testing import MemoryIndex
 from storage.vectors import Point
@@ -81,7 +81,7 @@ async def speed() -> None:
 
 async def quality(data: Path) -> None:
     """One table for each language."""
-    encoder = OnnxEncoder.load()
+    encoder = load_shipped()
     for language in ("en", "ja", "zh"):
         slices = read_slices(data / "gate" / f"{language}.dev.jsonl")
         policy, rest = operators_policy(language, slices)
@@ -128,7 +128,7 @@ def operators_policy(language: str, slices: Slices) -> tuple[Policy, dict[str, S
     return Policy(must=must, may=ClassPolicy("", tuple(may))), rest
 
 
-async def documents(rows: Sequence[Mapping[str, str]], encoder: OnnxEncoder) -> PassageScope:
+async def documents(rows: Sequence[Mapping[str, str]], encoder: Encoder) -> PassageScope:
     """The operator's documents as a source of scope, ranked exactly."""
     texts = [row["text"] for row in rows]
     vectors = await encoder.encode(texts)

@@ -102,7 +102,7 @@ async def stores_with(documents: Sequence[Path]) -> AsyncIterator[Stores]:
 async def calibrated(stores: Stores, part: Split, attacks: Attacks | None) -> ExampleGate:
     """A gate whose cuts keep the promise on the calibration questions."""
     cuts = CutsInForce()
-    sources = gate_sources(stores)
+    sources = await gate_sources(stores)
     gate = await ExampleGate.fit(
         part.policy, stores.encoder, sources, max_false_refusal=PROMISE, attacks=attacks, in_force=cuts
     )
@@ -162,7 +162,7 @@ async def grown(stores: Stores, part: Split) -> FewShotCurve:
         for text in texts[:FEW_SHOT_CASES]
     ]
     fit = partial(
-        ExampleGate.fit, encoder=stores.encoder, sources=gate_sources(stores), max_false_refusal=PROMISE
+        ExampleGate.fit, encoder=stores.encoder, sources=await gate_sources(stores), max_false_refusal=PROMISE
     )
     return await few_shot(part.policy, cases, fit, stores.encoder, error=PROMISE)
 

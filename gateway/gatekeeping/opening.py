@@ -13,6 +13,7 @@ import structlog
 from classifiers.gate import Policy, ScopeSource
 from classifiers.gate.examples import JUDGE, ExampleGate
 from classifiers.gate.kept import KeptFits
+from classifiers.gate.lexical import Rarity
 from classifiers.gate.passages import PassageScope
 from classifiers.gate.promise import CutsInForce
 from gateway.gatekeeping.canaries import Canaries
@@ -109,9 +110,10 @@ async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> Asy
         yield kept
 
 
-async def gate_sources(stores: Stores, kept: KeptFits) -> list[ScopeSource]:
+async def gate_sources(stores: Stores, kept: KeptFits | None = None) -> list[ScopeSource]:
     """Where proof of scope is found: verified entries and the operator's documents."""
-    rarity = await kept.rarity(partial(stores.documents.some_passages, COUNTED_PASSAGES))
+    passages = partial(stores.documents.some_passages, COUNTED_PASSAGES)
+    rarity = await kept.rarity(passages) if kept else Rarity.fitted(await passages())
     return [EntryScope(stores.shelf), PassageScope(stores.passage_index, rarity, source_key="path")]
 
 
