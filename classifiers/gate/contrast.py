@@ -8,7 +8,8 @@ be had is NaN: a shelf with nothing on it, or meaning in a language the encoder 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -108,7 +109,7 @@ class Contrast:
 
     def warm(self) -> Contrast:
         """Compute what the first question would otherwise wait for."""
-        _ = self._vectors, self._wordings
+        _ = self._vectors, self._wordings, self._grams
         return self
 
     def evidence(self, question: Encoded, normalised: str) -> tuple[Floats, Nearest | None, Nearest | None]:
@@ -154,8 +155,21 @@ class Contrast:
         return self._features(meaning, wording, texts)
 
     def _wording_of(self, normalised: Sequence[str]) -> Floats:
-        rows = self._vectorizer.transform([_ends(text) for text in normalised])
-        return np.asarray((rows @ self._wordings).toarray(), dtype=np.float64)
+        """What `transform` of the vectorizer gives, without its checks: they took most of a judgement."""
+        known, idf, grams_of = self._grams
+        found = [Counter(known[g] for g in grams_of(_ends(text)) if g in known) for text in normalised]
+        indices = np.array([index for counts in found for index in counts], dtype=np.int32)
+        counts = np.array([count for counts in found for count in counts.values()], dtype=np.float32)
+        starts = np.cumsum([0, *map(len, found)])
+        values = (1 + np.log(counts)) * idf[indices]
+        rows = csr_matrix((values, indices, starts), shape=(len(normalised), len(idf)))
+        norms = np.sqrt(np.add.reduceat(np.append(values**2, 0.0), starts[:-1])) * (np.diff(starts) > 0)
+        products = np.asarray((rows @ self._wordings).toarray(), dtype=np.float64)
+        return products / np.where(norms > 0, norms, 1.0)[:, None]
+
+    @cached_property
+    def _grams(self) -> tuple[dict[str, int], NDArray[np.float32], Callable[[str], list[str]]]:
+        return self._vectorizer.vocabulary_, self._vectorizer.idf_, self._vectorizer.build_analyzer()
 
     def _features(self, meaning: Floats, wording: Floats, texts: Sequence[str]) -> Floats:
         features = np.column_stack(

@@ -25,7 +25,7 @@ LEANING_FEATURES = ("meaning_leaning", "wording_leaning")
 # exp(sharpness · (cosine - 1)). Chosen on half of the English, Japanese and Chinese development questions.
 SHARPNESS = {"meaning": 6.0, "wording": 2.0}
 NOISE = 0.1  # of the labels
-MOST = 1_500  # examples of a side: the fit takes their number cubed
+MOST = 1_000  # examples of a side: the fit takes their number cubed
 
 
 @dataclass(frozen=True, slots=True)
