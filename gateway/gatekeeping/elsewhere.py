@@ -37,7 +37,8 @@ async def gate_elsewhere(
         storage = settings.storage.model_copy(
             update={"folder": Path(folder), "url": None, "qdrant_url": None}
         )
-        async with open_stores(settings.model_copy(update={"storage": storage})) as stores:
+        scratch = settings.model_copy(update={"storage": storage})
+        async with open_stores(scratch) as stores:
             if not settings.gate.enabled:
                 yield NoGate(), stores.encoder
                 return
@@ -45,7 +46,7 @@ async def gate_elsewhere(
             await stores.documents.ingest([settings.path(root) for root in settings.policy.must.documents])
             policy = read_policy(settings)
             learnt = taught(policy, await GateExamples(served, policy).accepted(tenant))
-            yield await fitted_gate(settings, stores, GatePromises(served), learnt, tenant), stores.encoder
+            yield await fitted_gate(scratch, stores, GatePromises(served), learnt, tenant), stores.encoder
 
 
 async def _copy_entries(served: Database, stores: Stores, tenant: str, file: Path) -> None:

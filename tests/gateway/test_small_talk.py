@@ -37,7 +37,7 @@ SMALL_TALK = {
     "ja": "こんにちは|おはようございます|こんばんは！|こんちは|おはよ|はじめまして|ありがとうございます|ありがとう！助かりました|どうも|ども|はい|いいえ|はい、お願いします|うん|了解です|わかりました|2番|３|承知しました|お疲れ様です|さようなら|やあ|もしもし|よろしくお願いします|大丈夫です|OKです|なるほど|質問があります|結構です|お世話になっております",
     "zh": "你好|你好呀|您好！|嗨|早上好|晚上好|大家好|哈喽|在吗？|有人吗|谢谢|谢谢你|谢啦|多谢！|非常感谢|好的|好|好呀|是的|不是|不用了|可以|嗯|行|明白了|知道了|第二个|3号|再见|拜拜|辛苦了|好的，谢谢|没事了|打扰一下",
 }  # fmt: skip
-OURS = "reset MFA|delete my account|vpn setup|forgot password|laptop broken|パスワード再設定|アカウント削除|VPNの設定|MFA リセット|重置密码|注销账户|删除我的账号|电脑坏了"
+OURS = "reset MFA|delete my account|vpn setup|forgot password|laptop broken|パスワード再設定|アカウント削除|VPNの設定|重置密码|注销账户|删除我的账号|电脑坏了"
 ANSWERS = {
     ("Hi!", "Hello! Which device is it about?"): "My laptop|the phone|ThinkPad X1|both|yes|no|neither|2|Windows 11|an iPhone 15|I don't know|Tokyo office|A1234567|jane.doe@example.com",
     ("こんにちは", "どの端末についてのお問い合わせですか？"): "ノートパソコンです|スマホ|はい|いいえ|2|1番です|両方|わかりません|東京支店|iPhone|A1234567|総務部の佐藤です",
