@@ -38,7 +38,6 @@ class ExampleGate:
         *,
         scope: Scope | None,
         forbidden: Forbidden,
-        attacks: Attacks,
         stated: Mapping[str, Sample],
         sources: Sequence[ScopeSource],
         in_force: CutsInForce | None = None,
@@ -48,7 +47,6 @@ class ExampleGate:
         self._scope = scope
         self._forbidden = forbidden
         self._readings: dict[str, ForbiddenReading] = {}
-        self._attacks = attacks
         self._stated = stated
         self._sources = tuple(sources)
         self._rules = rules
@@ -97,8 +95,7 @@ class ExampleGate:
         scope = await fitting.scope()
         return cls(
             scope=scope,
-            forbidden=await fitting.forbidden(),
-            attacks=attacks,
+            forbidden=await fitting.forbidden(attacks, encoder.identity.digest),
             stated=material.stated(),
             sources=sources,
             in_force=in_force,
@@ -178,7 +175,7 @@ class ExampleGate:
             reason = f"it is an example of {_words(stated.source or stated.label)}"
             near, topic = stated.neighbour(1.0, 1.0), stated.source or None
             yield _ruling("example", stated.label, reason, score, near, topic)
-        pattern = self._attacks.matching(asked.normalised)
+        pattern = asked.forbidden.pattern
         if pattern is not None:
             reason = f"its wording is a known attack ({_words(pattern.topic)})"
             yield _ruling("pattern", "must_not", reason, 0.0, asked.forbidden.nearest, pattern.topic)

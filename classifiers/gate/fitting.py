@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import anyio
 import numpy as np
@@ -27,6 +28,7 @@ from classifiers.gate.scope import (
     scope_rule,
     without_document,
 )
+from classifiers.gate.shipped import Attacks
 from classifiers.text import normalise
 from encoders import Encoded, EncoderIdentity
 
@@ -108,14 +110,15 @@ class Fitting:
         grounds = Grounds(kinds, few=written < FEW and "passage" in kinds)
         return await anyio.to_thread.run_sync(self._fit_scope, evidence, grounds)
 
-    async def forbidden(self) -> Forbidden:
-        """The axis of what is forbidden."""
+    async def forbidden(self, attacks: Attacks, encoder: str) -> Forbidden:
+        """The axis of what is forbidden; `encoder` is the digest of what made the vectors."""
         material = self.material
         operators = Contrast([s for s in material.forbidden if s.ours], ())
         shipped = [s for s in (*material.harmless, *material.everyday) if not operators.claims(s)]
         groups = (material.must, material.may, material.verified)
         theirs = [sample for group in groups for sample in _some_examples(group, _MOST_ROWS)]
-        return await anyio.to_thread.run_sync(fit_forbidden, material.forbidden, shipped, theirs)
+        fit = partial(fit_forbidden, material.forbidden, shipped, theirs, attacks, encoder)
+        return await anyio.to_thread.run_sync(fit)
 
     def _fit_scope(self, evidence: Evidence, grounds: Grounds) -> Scope:
         material = self.material

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from scipy.special import logit as _logit
 
 from classifiers.gate import Neighbour
 from classifiers.gate.combiner import Combiner, conformal_floor
 from classifiers.gate.contrast import CONTRAST_FEATURES, Contrast, Sample
+from classifiers.gate.detector import Detector
+from classifiers.gate.disguise import hidden_forms
 from classifiers.gate.lexical import lexical_share
+from classifiers.gate.shipped import Attacks, Pattern
+from classifiers.text import normalise
 from encoders import Encoded
 
 __all__ = ["Forbidden", "ForbiddenReading", "fit_forbidden"]
@@ -36,11 +41,14 @@ _RULE: dict[str, tuple[float, float]] = {
     "wording_against_density": (0.05, -1.0),
 }
 _STIFFNESS = 0.02
-_LEAST_CUT, _GREATEST_CUT = 0.6, 0.9
+_CUT = 0.8  # on the common scale of the axis, onto which similarity and detector are both brought
+_LEAST_CUT, _GREATEST_CUT = 0.6, 0.9  # of similarity, before that
 _UNTESTED_CUT = 0.88  # without enough of the operator's own questions to see what false alarms it would raise
 _FALSE_ALARM = 0.01  # of the operator's questions: one that is called forbidden insults the asker
 _FALSE_ALARM_LOOK_ALIKES = 0.05  # of texts chosen to sound alarming
-_SUSPICION = 0.75  # times the cut: from here on a question goes to a person rather than to RAG
+_MOST_RAISED = 2.5  # logits: a helpdesk for security raises the detector's cut, but cannot switch it off
+_SUSPICION = (0.3, 0.7)  # from here on a question goes to a person: as low as the operator's questions allow
+_UNTESTED_SUSPICION = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,51 +57,73 @@ class ForbiddenReading:
 
     score: float
     nearest: Neighbour | None
-
-    @property
-    def topic(self) -> str | None:
-        """The topic of the nearest forbidden sample."""
-        return self.nearest.source or None if self.nearest else None
+    topic: str | None = None
+    pattern: Pattern | None = None  # a known attack by its wording alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forbidden:
-    """The axis of what is forbidden, fitted."""
+    """The axis of what is forbidden, fitted.
+
+    The trained detector knows attacks and harm; similarity knows the operator's own topics from a few
+    examples. The more suspicious of the two counts.
+    """
 
     contrast: Contrast
     combiner: Combiner
-    cut: float
+    similar_from: float  # the combiner's score that is worth _CUT
+    attacks: Attacks
+    raised: float = 0.0  # by how many logits the operator's questions raise the detector's cut
+    knows_vectors: bool = False  # the detector was trained with the encoder of the questions
+    suspicious_from: float = _UNTESTED_SUSPICION  # between this and the cut the gate is unsure
 
     @property
-    def suspicious_from(self) -> float:
-        """Between this and the cut the gate is unsure."""
-        return self.cut * _SUSPICION
+    def cut(self) -> float:
+        """From here on a question is forbidden."""
+        return _CUT
 
     def read(self, question: Encoded, normalised: str) -> ForbiddenReading:
-        """How much the question looks like what is forbidden."""
-        if not self.contrast.border:
-            return ForbiddenReading(score=0.0, nearest=None)
-        features, nearest, _ = self.contrast.evidence(question, normalised)
+        """How much the question looks like what is forbidden, as it stands or under a disguise."""
+        hidden = hidden_forms(question.text)
+        score, near, topic = self._similar(question, normalised)
+        if self.attacks.detector is not None:
+            vector = question.vector if self.knows_vectors else None
+            suspicion = self.attacks.detector.suspicion(normalised, hidden, vector)
+            detected = float(_scaled(suspicion.logit - self.raised, 0.5))
+            if detected > score:
+                score, topic = detected, suspicion.topic
         return ForbiddenReading(
-            score=float(self.combiner.scores(features[None, :])[0]),
-            nearest=nearest.sample.neighbour(
-                nearest.similarity, lexical_share(question.text, nearest.sample.text)
-            )
-            if nearest
-            else None,
+            score=score, nearest=near, topic=topic, pattern=self.attacks.matching(normalised, *hidden)
         )
+
+    def _similar(self, question: Encoded, normalised: str) -> tuple[float, Neighbour | None, str | None]:
+        """By similarity. What is near a shipped attack only is the detector's to judge, if there is one."""
+        if not self.contrast.border:
+            return 0.0, None, None
+        features, nearest, _ = self.contrast.evidence(question, normalised)
+        if nearest is None:
+            return 0.0, None, None
+        sample = nearest.sample
+        near = sample.neighbour(nearest.similarity, lexical_share(question.text, sample.text))
+        if self.attacks.detector is not None and not sample.ours:
+            return 0.0, near, sample.source or None
+        logit = float(self.combiner.logits(features[None, :])[0])
+        return float(_scaled(logit, self.similar_from)), near, sample.source or None
 
 
 def fit_forbidden(
     forbidden: Sequence[Sample],
     look_alikes: Sequence[Sample],
     theirs: Sequence[Sample],
+    attacks: Attacks,
+    encoder: str,
 ) -> Forbidden:
     """Fit on left-out evidence.
 
     Args:
         look_alikes: shipped texts that must pass though they sound alarming; a few of them may be missed.
         theirs: the operator's must and may examples, of which next to none may be.
+        encoder: the digest of what made the vectors.
     """
     contrast = Contrast(forbidden, (*look_alikes, *theirs))
     rows = [
@@ -102,9 +132,18 @@ def fit_forbidden(
     ]
     centre, weights = zip(*(_RULE[name] for name in CONTRAST_FEATURES), strict=True)
     rule = Combiner(np.array(weights), np.array(centre))
+    knows_vectors = attacks.detector is not None and attacks.detector.encoder == encoder
+    axis = Forbidden(
+        contrast=contrast,
+        combiner=rule,
+        similar_from=_LEAST_CUT,
+        attacks=attacks,
+        raised=_raised(attacks.detector, knows_vectors, theirs),
+        knows_vectors=knows_vectors,
+    )
     truth = np.arange(sum(map(len, rows))) < len(rows[0])
     if not truth.any() or truth.all():
-        return Forbidden(contrast=contrast, combiner=rule, cut=_LEAST_CUT)
+        return axis
     features = np.concatenate(rows)
     held_out = expit(rule.cross_fitted(features, truth, stiffness=_STIFFNESS))
     end = len(rows[0]) + len(rows[1])
@@ -112,11 +151,45 @@ def fit_forbidden(
         _highest(held_out[len(rows[0]) : end], _FALSE_ALARM_LOOK_ALIKES),
         _highest(held_out[end:], _FALSE_ALARM),
     )
-    return Forbidden(
-        contrast=contrast,
+    fitted = replace(
+        axis,
         combiner=rule.fitted(features, truth, stiffness=_STIFFNESS),
-        cut=float(np.clip(max(cuts), _LEAST_CUT, _GREATEST_CUT)),
+        similar_from=float(np.clip(max(cuts), _LEAST_CUT, _GREATEST_CUT)),
     )
+    return replace(fitted, suspicious_from=_suspicious_from(fitted, theirs))
+
+
+def _raised(detector: Detector | None, knows_vectors: bool, theirs: Sequence[Sample]) -> float:
+    """By how much the detector must be held back for the operator's own examples to pass."""
+    logits = _detected(detector, knows_vectors, theirs)
+    if not len(logits):
+        return 0.0
+    floor = conformal_floor(-logits, _FALSE_ALARM)
+    return float(np.clip(logits.max() if floor is None else -floor, 0.0, _MOST_RAISED))
+
+
+def _suspicious_from(axis: Forbidden, theirs: Sequence[Sample]) -> float:
+    """As low as all but a few of the operator's questions allow."""
+    logits = _detected(axis.attacks.detector, axis.knows_vectors, theirs)
+    floor = conformal_floor(-logits, _FALSE_ALARM)
+    return (
+        _UNTESTED_SUSPICION
+        if floor is None
+        else float(np.clip(_scaled(-floor - axis.raised, 0.5), *_SUSPICION))
+    )
+
+
+def _detected(detector: Detector | None, knows_vectors: bool, theirs: Sequence[Sample]) -> Floats:
+    examples = [sample for sample in theirs if sample.kind == "example"]
+    if detector is None or not examples:
+        return np.zeros(0)
+    vectors = np.stack([sample.vector for sample in examples]) if knows_vectors else None
+    return detector.logits([normalise(sample.text) for sample in examples], vectors)
+
+
+def _scaled(logit: float, cut: float) -> float:
+    """A probability on the common scale, on which `cut` becomes _CUT."""
+    return float(expit(logit - _logit(cut) + _logit(_CUT)))
 
 
 def _highest(scores: Floats, error: float) -> float:

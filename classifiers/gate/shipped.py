@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from classifiers.gate import Topic
+from classifiers.gate.detector import Detector, shipped_detector
 
 __all__ = ["Attacks", "Pattern", "shipped_attacks", "shipped_everyday"]
 
@@ -31,15 +32,18 @@ class Attacks:
     topics: tuple[Topic, ...] = ()
     patterns: tuple[Pattern, ...] = ()
     harmless: tuple[str, ...] = ()
+    detector: Detector | None = None  # trained on these topics and more
 
-    def matching(self, normalised: str) -> Pattern | None:
-        """The first pattern that matches, if any."""
-        return next((known for known in self.patterns if known.expression.search(normalised)), None)
+    def matching(self, *forms: str) -> Pattern | None:
+        """The first pattern that matches the text in one of its forms, if any."""
+        return next(
+            (known for form in forms for known in self.patterns if known.expression.search(form)), None
+        )
 
 
 @lru_cache(maxsize=1)
 def shipped_attacks() -> Attacks:
-    """The list in attacks.yaml."""
+    """The list in attacks.yaml, and the detector trained on it."""
     data = _read("attacks.yaml")
     return Attacks(
         topics=tuple(Topic(name, examples=_texts(lines)) for name, lines in data["topics"].items()),
@@ -49,6 +53,7 @@ def shipped_attacks() -> Attacks:
             for expression in expressions
         ),
         harmless=_texts(data["harmless"]),
+        detector=shipped_detector(),
     )
 
 

@@ -1,0 +1,196 @@
+"""The trained detector: does a text ask for one of the things that no helpdesk gives?
+
+A logistic regression on hashed n-grams, and on the shared vector of the question where it comes from the
+encoder that the weights were trained with. Latin and East Asian script have a model each, as they have an
+encoder each. The vector reads the question as a whole; what is buried in a longer text, or under a disguise, has
+no vector of its own and is found by its wording alone, window by window. Each head is shifted: 0 is its cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from importlib.resources import files
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack
+from sklearn.feature_extraction.text import HashingVectorizer
+
+from classifiers.text import CJK
+from encoders import Vector
+
+__all__ = [
+    "TOPICS",
+    "Detector",
+    "Head",
+    "Script",
+    "Suspicion",
+    "script_of",
+    "shipped_detector",
+    "windows",
+    "wording",
+]
+
+Script = Literal["latin", "east_asian"]
+Floats = NDArray[np.float64]
+
+TOPICS: Final = ("injection", "prompt_extraction", "jailbreak", "harm")
+_BUCKETS: Final = 2**15
+_LONGEST: Final = 2_000  # characters, head and tail of a longer text
+_MOST_WINDOWS: Final = 24
+_WINDOW: Final = {"latin": 90, "east_asian": 36}  # characters: about a sentence
+_EAST_ASIAN: Final = re.compile(f"[{CJK}]")
+_SENTENCE: Final = re.compile(r"[^.!?。！？;；\n]+[.!?。！？;；\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """What the detector thinks of a text: `logit` is 0 at the shipped cut."""
+
+    logit: float
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Weights of one script."""
+
+    wording: Floats  # by bucket: forbidden or not, by wording alone
+    wording_bias: float
+    both: Floats  # by bucket and then by dimension: by wording and meaning
+    both_bias: float
+    centre: Floats  # of the vectors
+    topics: Floats  # by topic and bucket
+    topics_bias: Floats
+
+    def logits(self, rows: csr_matrix, vectors: Vector | None) -> Floats:
+        """By wording and meaning; without vectors by wording alone."""
+        if vectors is None:
+            return np.asarray(rows @ self.wording) + self.wording_bias
+        border = rows.shape[1]
+        meaning = (vectors - self.centre) @ self.both[border:]
+        return np.asarray(rows @ self.both[:border]) + meaning + self.both_bias
+
+    def worst(self, texts: Sequence[str], script: Script, vector: Vector | None) -> Suspicion:
+        """The most suspicious of these texts; the vector is that of the first."""
+        rows = wording(texts, script)
+        logits = self.logits(rows, None)
+        if vector is not None:
+            logits[:1] = self.logits(rows[:1], vector[None, :])
+        index = int(np.argmax(logits))
+        by_topic = np.asarray(rows[index] @ self.topics.T)[0] + self.topics_bias
+        return Suspicion(float(logits[index]), TOPICS[int(np.argmax(by_topic))])
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """A head for each script, and whose vectors they know."""
+
+    heads: dict[Script, Head]
+    encoder: str  # digest
+
+    def logits(self, normalised: Sequence[str], vectors: Vector | None) -> Floats:
+        """Of whole texts, many at once."""
+        found = np.zeros(len(normalised))
+        scripts = [script_of(text) for text in normalised]
+        for script, head in self.heads.items():
+            index = [i for i, of_text in enumerate(scripts) if of_text == script]
+            if index:
+                rows = wording([normalised[i] for i in index], script)
+                found[index] = head.logits(rows, None if vectors is None else vectors[index])
+        return found
+
+    def suspicion(self, normalised: str, hidden: Sequence[str], vector: Vector | None) -> Suspicion:
+        """The worst of the whole text, its windows and its hidden forms.
+
+        Args:
+            hidden: what the text says without its disguises.
+            vector: of the whole text, by the encoder of the weights; None for that of another.
+        """
+        texts = [normalised, *windows(normalised)]
+        for form in hidden:
+            texts.extend((form, *windows(form)))
+        whole, found = script_of(normalised), []
+        for script, head in self.heads.items():
+            of_script = [text for text in texts if script_of(text) == script]
+            if of_script:
+                found.append(head.worst(of_script, script, vector if script == whole else None))
+        return max(found, key=lambda suspicion: suspicion.logit)
+
+
+def script_of(text: str) -> Script:
+    """By which head a text is judged: the rule by which its encoder is chosen."""
+    return "east_asian" if _EAST_ASIAN.search(text) else "latin"
+
+
+def windows(normalised: str) -> list[str]:
+    """The parts of a text that could be a request by themselves; none if it is as short as one."""
+    if len(normalised) > _LONGEST:
+        normalised = normalised[: _LONGEST // 2] + "\n" + normalised[-_LONGEST // 2 :]
+    size = _WINDOW[script_of(normalised)]
+    if len(normalised) <= size:
+        return []
+    parts = list(_parts(normalised, size))
+    if len(parts) > _MOST_WINDOWS:  # evenly, the ends included
+        parts = [parts[round(i * (len(parts) - 1) / (_MOST_WINDOWS - 1))] for i in range(_MOST_WINDOWS)]
+    return parts
+
+
+def _parts(text: str, size: int) -> Iterator[str]:
+    """Sentences, and a longer one in overlapping pieces."""
+    for sentence in _SENTENCE.findall(text):
+        stripped = sentence.strip()
+        if len(stripped) <= size:
+            if stripped:
+                yield stripped
+            continue
+        for start in range(0, len(stripped) - size // 2, size // 2):
+            yield stripped[start : start + size]
+
+
+def wording(normalised: Sequence[str], script: Script) -> csr_matrix:
+    """Hashed n-grams: of characters, and of words where words are parted."""
+    blocks = [vectorizer.transform(normalised).sqrt() for vectorizer in _vectorizers(script)]
+    return csr_matrix(hstack(blocks))
+
+
+@lru_cache(maxsize=2)
+def _vectorizers(script: Script) -> tuple[HashingVectorizer, ...]:
+    hashing = partial(
+        HashingVectorizer,
+        n_features=_BUCKETS,
+        norm="l2",
+        alternate_sign=False,
+        lowercase=False,
+        dtype=np.float32,
+    )
+    if script == "east_asian":
+        return (hashing(analyzer="char", ngram_range=(1, 3)),)
+    return (
+        hashing(analyzer="char_wb", ngram_range=(2, 5)),
+        hashing(analyzer="word", ngram_range=(1, 3)),
+    )
+
+
+@lru_cache(maxsize=1)
+def shipped_detector() -> Detector:
+    """The weights in detector.npz, made by training/fit_attacks.py."""
+    with (files("classifiers.gate") / "detector.npz").open("rb") as file:
+        stored = np.load(file, allow_pickle=False)
+        heads: dict[Script, Head] = {
+            script: Head(
+                wording=stored[f"{script}.wording"].astype(np.float64),
+                wording_bias=float(stored[f"{script}.wording_bias"]),
+                both=stored[f"{script}.both"].astype(np.float64),
+                both_bias=float(stored[f"{script}.both_bias"]),
+                centre=stored[f"{script}.centre"].astype(np.float64),
+                topics=stored[f"{script}.topics"].astype(np.float64),
+                topics_bias=stored[f"{script}.topics_bias"].astype(np.float64),
+            )
+            for script in ("latin", "east_asian")
+        }
+        return Detector(heads, str(stored["encoder"]))

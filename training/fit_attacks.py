@@ -1,0 +1,297 @@
+"""Fit classifiers/gate/detector.npz: what asks for harm, or attacks the system, and what only sounds like it.
+
+    python -m training.fit_attacks DATA [--write]
+
+DATA is the folder of development data. Fitted on its rows of AdvBench, HarmBench, CyberSecEval, in-the-wild
+jailbreaks, CatQA and JailBench (all MIT or Apache-2.0), on what we wrote (training/attacks, attacks.yaml,
+everyday.yaml, training/pairs), and on harmless questions of CLINC150, BANKING77 (CC BY) and CrossWOZ
+(Apache-2.0). The held-out half of what we wrote (tests/classifiers/gate/attacks) is never read. Printed first:
+each source judged without having been seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import yaml
+from scipy.sparse import csr_matrix, hstack
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+
+from classifiers.gate.detector import TOPICS, Script, script_of, wording
+from classifiers.gate.shipped import shipped_attacks, shipped_everyday
+from classifiers.text import normalise
+from encoders.shipped import load_shipped
+from evaluation.statistics import Rate
+from training.command import rows
+
+HERE = Path(__file__).parent
+TARGET = HERE.parent / "classifiers/gate/detector.npz"
+LANGUAGES = ("en", "ja", "zh")
+SOURCES = {
+    "mustnot_harm_harmbench": "harm",
+    "mustnot_harm_advbench": "harm",
+    "mustnot_injection": "injection",
+    "mustnot_jailbreak_wild": "jailbreak",
+    "mustnot_harm_catqa": "harm",
+    "mustnot_jailbreak": "jailbreak",
+    "may_far_travel": "",
+}
+WORDINGS = 4  # of each act
+FROM_CLINC = 2_500
+STIFFNESS = 3.0  # C of the regression
+MEANING = 3.0  # times the vector, beside n-grams of length 1
+MISSED = {"both": 0.03, "wording": 0.02}  # of the look-alikes that a head may call forbidden
+TRUST = {"written": 2.0, "acts": 1.0}  # what one text of a source counts; others 1
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text with its topic; none means harmless. Texts of one group are never judged by each other."""
+
+    text: str
+    topic: str
+    source: str
+    group: str
+    script: Script
+    hard: bool = False  # chosen because it sounds alarming
+
+
+def collect(data: Path) -> list[Text]:
+    """Everything that may be fitted on, each text once."""
+    random = Random(0)
+    found = [*_public(data, random), *_written(), *_acts(random)]
+    once = {normalise(one.text): one for one in reversed(found)}
+    return list(once.values())
+
+
+def _public(data: Path, random: Random) -> list[Text]:
+    found = []
+    for language in LANGUAGES:
+        for row in rows(data / f"gate/{language}.dev.jsonl"):
+            if row["slice"] in SOURCES:
+                found.append(_text(row["text"], SOURCES[row["slice"]], row["slice"]))
+    clinc = random.sample(rows(data / "gate/clinc150_train.jsonl"), FROM_CLINC)
+    found.extend(_text(row["text"], "", "clinc150") for row in clinc)
+    for row in rows(data / "cache/faq/banking77.entries.jsonl"):
+        found.extend(_text(text, "", "banking77") for text in row["questions"])
+    return found
+
+
+def _written() -> list[Text]:
+    shipped = shipped_attacks()
+    found = [_text(text, topic.name, "written") for topic in shipped.topics for text in topic.examples]
+    found.extend(_text(text, "", "written", hard=True) for text in shipped.harmless)
+    found.extend(_text(text, "", "everyday") for text in shipped_everyday())
+    for language in LANGUAGES:
+        for row in rows(HERE / f"attacks/{language}.jsonl"):
+            harmless = row["gold"] == "may"
+            topic = "" if harmless else row["slice"].removeprefix("mustnot_")
+            found.append(_text(row["text"], topic, "written", hard=harmless))
+    for language in ("ja", "zh"):
+        for row in rows(HERE / f"pairs/{language}.jsonl"):
+            found.extend(_text(row[key], "", "pairs") for key in ("cached_question", "question"))
+    return found
+
+
+def _acts(random: Random) -> list[Text]:
+    listed = yaml.safe_load((HERE / "attacks/acts.yaml").read_text(encoding="utf-8"))
+    return [
+        replace(_text(wording.format(act), topic, "acts", hard=not topic), group=act)
+        for kind, topic in (("harmful", "harm"), ("harmless", ""))
+        for language in LANGUAGES
+        for act in listed[kind][language]
+        for wording in random.sample(listed["wordings"][language], WORDINGS)
+    ]
+
+
+def _text(text: str, topic: str, source: str, *, hard: bool = False) -> Text:
+    return Text(text, topic, source, text, script_of(normalise(text)), hard)
+
+
+def padded(texts: Sequence[Text], random: Random) -> list[Text]:
+    """Some texts again with harmless words around them: neither politeness nor length says anything."""
+    padding = yaml.safe_load((HERE / "attacks/padding.yaml").read_text(encoding="utf-8"))
+    found = []
+    for one in texts:
+        if random.random() < (0.5 if one.topic else 0.15):
+            language = "en" if one.script == "latin" else random.choice(("ja", "zh"))
+            before, after = (
+                random.choice(padding[language]["before"]),
+                random.choice(padding[language]["after"]),
+            )
+            form = random.choice(("{b} {t}", "{t} {a}", "{b} {t} {a}"))
+            found.append(replace(one, text=form.format(b=before, t=one.text, a=after)))
+    harmless = [one for one in texts if not one.topic]
+    for script in ("latin", "east_asian"):
+        of_script = [one for one in harmless if one.script == script]
+        for _ in range(150):
+            some = random.sample(of_script, random.randint(2, 6))
+            joined = " ".join(one.text for one in some)
+            found.append(replace(some[0], text=joined, source="joined", hard=False))
+    return found
+
+
+@dataclass(frozen=True)
+class Material:
+    """The texts of one script as numbers."""
+
+    texts: tuple[Text, ...]
+    n_grams: csr_matrix
+    vectors: Floats
+
+    def some(self, chosen: Floats) -> Material:
+        """A part of it."""
+        index = np.flatnonzero(chosen)
+        return Material(tuple(self.texts[i] for i in index), self.n_grams[index], self.vectors[index])
+
+    @property
+    def forbidden(self) -> Floats:
+        """Which of them are."""
+        return np.array([bool(one.topic) for one in self.texts])
+
+    @property
+    def hard(self) -> Floats:
+        """Which of them must pass though they sound alarming."""
+        return np.array([one.hard for one in self.texts])
+
+    def features(self, head: str, centre: Floats) -> csr_matrix:
+        """What a head sees."""
+        if head == "wording":
+            return self.n_grams
+        return csr_matrix(hstack([self.n_grams, csr_matrix((self.vectors - centre) * MEANING)]))
+
+
+async def material(texts: Sequence[Text], script: Script) -> Material:
+    """Encode the texts of a script."""
+    of_script = [one for one in texts if one.script == script]
+    encoder = load_shipped()
+    vectors = [
+        await encoder.encode([one.text for one in of_script[start : start + 64]])
+        for start in range(0, len(of_script), 64)
+    ]
+    n_grams = wording([normalise(one.text) for one in of_script], script)
+    return Material(tuple(of_script), n_grams, np.concatenate(vectors).astype(np.float64))
+
+
+def regression(features: csr_matrix, seen: Material) -> LogisticRegression:
+    """Both classes count alike."""
+    weight = np.array([TRUST.get(one.source, 1.0) for one in seen.texts])
+    truth = seen.forbidden
+    weight = np.where(truth, weight / weight[truth].sum(), weight / weight[~truth].sum()) * len(truth) / 2
+    return LogisticRegression(C=STIFFNESS, max_iter=400).fit(features, truth, sample_weight=weight)
+
+
+def shift(seen: Material, head: str) -> float:
+    """The logit that all but a few look-alikes stay under, each judged by weights that never saw it."""
+    centre = seen.vectors.mean(axis=0)
+    features = seen.features(head, centre)
+    groups = [one.group for one in seen.texts]
+    logits = np.zeros(len(seen.texts))
+    for inside, outside in GroupKFold(5).split(features, groups=groups):
+        chosen = np.isin(np.arange(len(logits)), inside)
+        model = regression(features[inside], seen.some(chosen))
+        logits[outside] = model.decision_function(features[outside])
+    return float(np.quantile(logits[seen.hard & ~seen.forbidden], 1 - MISSED[head]))
+
+
+def fitted(seen: Material) -> dict[str, Any]:
+    """The arrays of one script."""
+    centre = seen.vectors.mean(axis=0)
+    arrays: dict[str, Any] = {"centre": centre.astype(np.float32)}
+    for head in MISSED:
+        model = regression(seen.features(head, centre), seen)
+        weights = model.coef_[0].copy()
+        if head == "both":
+            weights[seen.n_grams.shape[1] :] *= MEANING
+        arrays[head] = weights.astype(np.float16)
+        arrays[f"{head}_bias"] = np.float64(model.intercept_[0] - shift(seen, head))
+    attacks = seen.some(seen.forbidden)
+    named = LogisticRegression(C=STIFFNESS, max_iter=400, class_weight="balanced")
+    named.fit(attacks.n_grams, [TOPICS.index(one.topic) for one in attacks.texts])
+    return {
+        **arrays,
+        "topics": named.coef_.astype(np.float16),
+        "topics_bias": named.intercept_.astype(np.float32),
+    }
+
+
+def unseen(seen: Material) -> None:
+    """Print how much of each source is caught by weights that were fitted without it."""
+    sources = sorted({one.source for one in seen.texts if one.topic} - {"written", "acts"})
+    print(f"{'source':26} {'n':>4}  caught [95 %]            wording   TF-IDF + LR   flag all")
+    for source in sources:
+        of_source = np.array([one.source == source and bool(one.topic) for one in seen.texts])
+        if of_source.sum() < 20:
+            continue
+        test, rest = seen.some(of_source), seen.some(~of_source)
+        caught = {head: _caught(rest, test, head) for head in MISSED}
+        rate = Rate(int(caught["both"].sum()), int(of_source.sum()))
+        low, high = rate.ci95
+        print(
+            f"{source:26} {of_source.sum():4}  {rate.value:6.1%} [{low:.1%}, {high:.1%}]"
+            f"{caught['wording'].mean():12.1%} {_plain(rest, test):12.1%} {1:11.0%}"
+        )
+
+
+def _caught(rest: Material, test: Material, head: str) -> Floats:
+    centre = rest.vectors.mean(axis=0)
+    model = regression(rest.features(head, centre), rest)
+    return np.asarray(model.decision_function(test.features(head, centre)) >= shift(rest, head))
+
+
+def _plain(rest: Material, test: Material) -> float:
+    """The same by TF-IDF and logistic regression, with its own cut."""
+    texts = [normalise(one.text) for one in (*rest.texts, *test.texts)]
+    vectorizer = TfidfVectorizer(
+        analyzer="char_wb", ngram_range=(1, 4), sublinear_tf=True, max_features=50_000
+    )
+    vectorizer.fit(texts[: len(rest.texts)])
+    n_grams = csr_matrix(vectorizer.transform(texts))
+    plain = replace(rest, n_grams=n_grams[: len(rest.texts)])
+    model = regression(plain.n_grams, plain)
+    scores = model.decision_function(n_grams[len(rest.texts) :])
+    MISSED["tfidf"] = MISSED["both"]
+    cut = shift(replace(plain), "wording")
+    del MISSED["tfidf"]
+    return float((scores >= cut).mean())
+
+
+async def run(data: Path, *, write: bool) -> None:
+    """Measure, fit, and write if asked to."""
+    texts = collect(data)
+    texts.extend(padded(texts, Random(1)))
+    stored: dict[str, Any] = {"encoder": load_shipped().identity.digest}
+    for script in ("latin", "east_asian"):
+        seen = await material(texts, script)
+        print(f"\n{script}: {seen.forbidden.sum()} forbidden, {(~seen.forbidden).sum()} harmless texts")
+        unseen(seen)
+        stored.update({f"{script}.{name}": array for name, array in fitted(seen).items()})
+    if write:
+        np.savez_compressed(TARGET, **stored)
+        print(f"\n{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")
+
+
+def main() -> None:
+    """Fit on the folder of development data."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    asyncio.run(run(arguments.data, write=arguments.write))
+
+
+if __name__ == "__main__":
+    main()
