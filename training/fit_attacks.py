@@ -5,8 +5,8 @@
 DATA is the folder of development data. Fitted on its rows of AdvBench, HarmBench, CyberSecEval, in-the-wild
 jailbreaks, CatQA and JailBench (all MIT or Apache-2.0), on what we wrote (training/attacks, attacks.yaml,
 everyday.yaml, training/pairs), and on harmless questions of CLINC150, BANKING77 (CC BY) and CrossWOZ
-(Apache-2.0). The held-out half of what we wrote (tests/classifiers/gate/attacks) is never read. Printed first:
-each source judged without having been seen.
+(Apache-2.0). The held-out half of what we wrote (tests/classifiers/gate/attacks) is never read. Printed is
+how much of each source is caught by weights that never saw it.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from training.command import rows
 
 HERE = Path(__file__).parent
 TARGET = HERE.parent / "classifiers/gate/detector.npz"
+SCRIPTS: tuple[Script, ...] = ("latin", "east_asian")
 LANGUAGES = ("en", "ja", "zh")
 SOURCES = {
     "mustnot_harm_harmbench": "harm",
@@ -65,6 +66,7 @@ class Text:
     group: str
     script: Script
     hard: bool = False  # chosen because it sounds alarming
+    padded: bool = False  # a copy with harmless words around it
 
 
 def collect(data: Path) -> list[Text]:
@@ -131,9 +133,9 @@ def padded(texts: Sequence[Text], random: Random) -> list[Text]:
                 random.choice(padding[language]["after"]),
             )
             form = random.choice(("{b} {t}", "{t} {a}", "{b} {t} {a}"))
-            found.append(replace(one, text=form.format(b=before, t=one.text, a=after)))
+            found.append(replace(one, text=form.format(b=before, t=one.text, a=after), padded=True))
     harmless = [one for one in texts if not one.topic]
-    for script in ("latin", "east_asian"):
+    for script in SCRIPTS:
         of_script = [one for one in harmless if one.script == script]
         for _ in range(150):
             some = random.sample(of_script, random.randint(2, 6))
@@ -192,30 +194,29 @@ def regression(features: csr_matrix, seen: Material) -> LogisticRegression:
     return LogisticRegression(C=STIFFNESS, max_iter=400).fit(features, truth, sample_weight=weight)
 
 
-def shift(seen: Material, head: str) -> float:
+def shift(seen: Material, features: csr_matrix, missed: float) -> float:
     """The logit that all but a few look-alikes stay under, each judged by weights that never saw it."""
-    centre = seen.vectors.mean(axis=0)
-    features = seen.features(head, centre)
     groups = [one.group for one in seen.texts]
     logits = np.zeros(len(seen.texts))
     for inside, outside in GroupKFold(5).split(features, groups=groups):
         chosen = np.isin(np.arange(len(logits)), inside)
         model = regression(features[inside], seen.some(chosen))
         logits[outside] = model.decision_function(features[outside])
-    return float(np.quantile(logits[seen.hard & ~seen.forbidden], 1 - MISSED[head]))
+    return float(np.quantile(logits[seen.hard & ~seen.forbidden], 1 - missed))
 
 
 def fitted(seen: Material) -> dict[str, Any]:
     """The arrays of one script."""
     centre = seen.vectors.mean(axis=0)
     arrays: dict[str, Any] = {"centre": centre.astype(np.float32)}
-    for head in MISSED:
-        model = regression(seen.features(head, centre), seen)
+    for head, missed in MISSED.items():
+        features = seen.features(head, centre)
+        model = regression(features, seen)
         weights = model.coef_[0].copy()
         if head == "both":
             weights[seen.n_grams.shape[1] :] *= MEANING
         arrays[head] = weights.astype(np.float16)
-        arrays[f"{head}_bias"] = np.float64(model.intercept_[0] - shift(seen, head))
+        arrays[f"{head}_bias"] = np.float64(model.intercept_[0] - shift(seen, features, missed))
     attacks = seen.some(seen.forbidden)
     named = LogisticRegression(C=STIFFNESS, max_iter=400, class_weight="balanced")
     named.fit(attacks.n_grams, [TOPICS.index(one.topic) for one in attacks.texts])
@@ -231,23 +232,25 @@ def unseen(seen: Material) -> None:
     sources = sorted({one.source for one in seen.texts if one.topic} - {"written", "acts"})
     print(f"{'source':26} {'n':>4}  caught [95 %]            wording   TF-IDF + LR   flag all")
     for source in sources:
-        of_source = np.array([one.source == source and bool(one.topic) for one in seen.texts])
-        if of_source.sum() < 20:
+        of_source = np.array([one.source == source for one in seen.texts])
+        plain = np.array([not one.padded for one in seen.texts])
+        test, rest = seen.some(of_source & plain), seen.some(~of_source)
+        if len(test.texts) < 20:
             continue
-        test, rest = seen.some(of_source), seen.some(~of_source)
         caught = {head: _caught(rest, test, head) for head in MISSED}
-        rate = Rate(int(caught["both"].sum()), int(of_source.sum()))
+        rate = Rate(int(caught["both"].sum()), len(test.texts))
         low, high = rate.ci95
         print(
-            f"{source:26} {of_source.sum():4}  {rate.value:6.1%} [{low:.1%}, {high:.1%}]"
+            f"{source:26} {len(test.texts):4}  {rate.value:6.1%} [{low:.1%}, {high:.1%}]"
             f"{caught['wording'].mean():12.1%} {_plain(rest, test):12.1%} {1:11.0%}"
         )
 
 
 def _caught(rest: Material, test: Material, head: str) -> Floats:
     centre = rest.vectors.mean(axis=0)
-    model = regression(rest.features(head, centre), rest)
-    return np.asarray(model.decision_function(test.features(head, centre)) >= shift(rest, head))
+    features = rest.features(head, centre)
+    cut = shift(rest, features, MISSED[head])
+    return np.asarray(regression(features, rest).decision_function(test.features(head, centre)) >= cut)
 
 
 def _plain(rest: Material, test: Material) -> float:
@@ -258,28 +261,26 @@ def _plain(rest: Material, test: Material) -> float:
     )
     vectorizer.fit(texts[: len(rest.texts)])
     n_grams = csr_matrix(vectorizer.transform(texts))
-    plain = replace(rest, n_grams=n_grams[: len(rest.texts)])
-    model = regression(plain.n_grams, plain)
-    scores = model.decision_function(n_grams[len(rest.texts) :])
-    MISSED["tfidf"] = MISSED["both"]
-    cut = shift(replace(plain), "wording")
-    del MISSED["tfidf"]
-    return float((scores >= cut).mean())
+    features = n_grams[: len(rest.texts)]
+    scores = regression(features, rest).decision_function(n_grams[len(rest.texts) :])
+    return float((scores >= shift(rest, features, MISSED["both"])).mean())
 
 
 async def run(data: Path, *, write: bool) -> None:
-    """Measure, fit, and write if asked to."""
+    """Fit and write if asked to, and measure."""
     texts = collect(data)
     texts.extend(padded(texts, Random(1)))
-    stored: dict[str, Any] = {"encoder": load_shipped().identity.digest}
-    for script in ("latin", "east_asian"):
-        seen = await material(texts, script)
-        print(f"\n{script}: {seen.forbidden.sum()} forbidden, {(~seen.forbidden).sum()} harmless texts")
-        unseen(seen)
-        stored.update({f"{script}.{name}": array for name, array in fitted(seen).items()})
+    seen = {script: await material(texts, script) for script in SCRIPTS}
     if write:
+        stored: dict[str, Any] = {"encoder": load_shipped().identity.digest}
+        for script, of_script in seen.items():
+            stored.update({f"{script}.{name}": array for name, array in fitted(of_script).items()})
         np.savez_compressed(TARGET, **stored)
-        print(f"\n{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")
+        print(f"{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")
+    for script, of_script in seen.items():
+        known, harmless = of_script.forbidden.sum(), (~of_script.forbidden).sum()
+        print(f"\n{script}: {known} forbidden, {harmless} harmless texts", flush=True)
+        unseen(of_script)
 
 
 def main() -> None:

@@ -2,8 +2,8 @@
 
 A logistic regression on hashed n-grams, and on the shared vector of the question where it comes from the
 encoder that the weights were trained with. Latin and East Asian script have a model each, as they have an
-encoder each. The vector reads the question as a whole; what is buried in a longer text, or under a disguise, has
-no vector of its own and is found by its wording alone, window by window. Each head is shifted: 0 is its cut.
+encoder each. The vector reads the question as a whole; what is buried in a longer text, or under a disguise,
+has no vector of its own and is found by its wording alone, window by window. Each head is shifted: 0 is its cut.
 """
 
 from __future__ import annotations

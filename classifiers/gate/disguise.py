@@ -139,20 +139,27 @@ def _escapes(text: str) -> Iterator[str]:
 
 def _base64(text: str) -> Iterator[str]:
     for found in _BASE64.findall(text):
-        digits = found.rstrip("=").replace("-", "+").replace("_", "/")
-        yield from _in_place(text, found, lambda d=digits: base64.b64decode(d + "=" * (-len(d) % 4)))
+        yield from _in_place(text, found, _of_base64)
 
 
 def _hex(text: str) -> Iterator[str]:
     for match in _HEX.finditer(text):
-        digits = _NO_HEX.sub("", match.group())
-        yield from _in_place(text, match.group(), lambda d=digits: bytes.fromhex(d))
+        yield from _in_place(text, match.group(), _of_hex)
 
 
-def _in_place(text: str, found: str, decode: Callable[[], bytes]) -> Iterator[str]:
+def _of_base64(digits: str) -> bytes:
+    standard = digits.rstrip("=").replace("-", "+").replace("_", "/")
+    return base64.b64decode(standard + "=" * (-len(standard) % 4))
+
+
+def _of_hex(digits: str) -> bytes:
+    return bytes.fromhex(_NO_HEX.sub("", digits))
+
+
+def _in_place(text: str, found: str, decode: Callable[[str], bytes]) -> Iterator[str]:
     """The text with what was decoded in its place, if that reads like words and not like an identifier."""
     try:
-        decoded = decode().decode("utf-8")
+        decoded = decode(found).decode("utf-8")
     except (binascii.Error, ValueError):
         return
     readable = sum(character.isalpha() or character in " ,.!?'、。，？！" for character in decoded)
