@@ -46,11 +46,13 @@ SOURCES = {
     "mustnot_jailbreak": "jailbreak",
     "may_far_travel": "",
 }
-WORDINGS = 4  # of each act
+WORDINGS = 3  # of each act
+JOINED = 100  # texts of several harmless ones
+FOLDS = 3
 FROM_CLINC = 2_500
 STIFFNESS = 3.0  # C of the regression
 MEANING = 3.0  # times the vector, beside n-grams of length 1
-MISSED = {"both": 0.03, "wording": 0.02}  # of the look-alikes that a head may call forbidden
+MISSED = {"both": 0.04, "wording": 0.03}  # of the look-alikes that a head may call forbidden
 TRUST = {"written": 2.0, "acts": 1.0}  # what one text of a source counts; others 1
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -125,8 +127,15 @@ def padded(texts: Sequence[Text], random: Random) -> list[Text]:
     """Some texts again with harmless words around them: neither politeness nor length says anything."""
     padding = yaml.safe_load((HERE / "attacks/padding.yaml").read_text(encoding="utf-8"))
     found = []
+    harmless = {
+        script: [one.text for one in texts if one.script == script and not one.topic] for script in SCRIPTS
+    }
     for one in texts:
-        if random.random() < (0.5 if one.topic else 0.15):
+        if random.random() < (0.35 if one.topic else 0.08):
+            piece = _piece(random.choice(harmless[one.script]), one.script, random)
+            text = f"{piece} {one.text}" if random.random() < 0.5 else f"{one.text} {piece}"
+            found.append(replace(one, text=text, padded=True))
+        if random.random() < (0.25 if one.topic else 0.06):
             language = "en" if one.script == "latin" else random.choice(("ja", "zh"))
             before, after = (
                 random.choice(padding[language]["before"]),
@@ -134,14 +143,18 @@ def padded(texts: Sequence[Text], random: Random) -> list[Text]:
             )
             form = random.choice(("{b} {t}", "{t} {a}", "{b} {t} {a}"))
             found.append(replace(one, text=form.format(b=before, t=one.text, a=after), padded=True))
-    harmless = [one for one in texts if not one.topic]
     for script in SCRIPTS:
-        of_script = [one for one in harmless if one.script == script]
-        for _ in range(150):
-            some = random.sample(of_script, random.randint(2, 6))
-            joined = " ".join(one.text for one in some)
-            found.append(replace(some[0], text=joined, source="joined", hard=False))
+        for number in range(JOINED):
+            joined = " ".join(random.sample(harmless[script], random.randint(2, 6)))
+            found.append(Text(joined, "", "joined", f"joined {number}", script))
     return found
+
+
+def _piece(text: str, script: Script, random: Random) -> str:
+    """One to nine words of a harmless text, or as much where words are not parted."""
+    if script == "latin":
+        return " ".join(text.split()[: random.randint(1, 9)])
+    return text[: random.randint(2, 18)]
 
 
 @dataclass(frozen=True)
@@ -163,9 +176,9 @@ class Material:
         return np.array([bool(one.topic) for one in self.texts])
 
     @property
-    def hard(self) -> Floats:
-        """Which of them must pass though they sound alarming."""
-        return np.array([one.hard for one in self.texts])
+    def natural(self) -> Floats:
+        """Which of them must pass though they sound alarming, as askers write them."""
+        return np.array([one.hard and one.source == "written" for one in self.texts])
 
     def features(self, head: str, centre: Floats) -> csr_matrix:
         """What a head sees."""
@@ -191,18 +204,18 @@ def regression(features: csr_matrix, seen: Material) -> LogisticRegression:
     weight = np.array([TRUST.get(one.source, 1.0) for one in seen.texts])
     truth = seen.forbidden
     weight = np.where(truth, weight / weight[truth].sum(), weight / weight[~truth].sum()) * len(truth) / 2
-    return LogisticRegression(C=STIFFNESS, max_iter=400).fit(features, truth, sample_weight=weight)
+    return LogisticRegression(C=STIFFNESS, max_iter=300, tol=1e-3).fit(features, truth, sample_weight=weight)
 
 
 def shift(seen: Material, features: csr_matrix, missed: float) -> float:
     """The logit that all but a few look-alikes stay under, each judged by weights that never saw it."""
     groups = [one.group for one in seen.texts]
     logits = np.zeros(len(seen.texts))
-    for inside, outside in GroupKFold(5).split(features, groups=groups):
+    for inside, outside in GroupKFold(FOLDS).split(features, groups=groups):
         chosen = np.isin(np.arange(len(logits)), inside)
         model = regression(features[inside], seen.some(chosen))
         logits[outside] = model.decision_function(features[outside])
-    return float(np.quantile(logits[seen.hard & ~seen.forbidden], 1 - missed))
+    return float(np.quantile(logits[seen.natural], 1 - missed))
 
 
 def fitted(seen: Material) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 A logistic regression on hashed n-grams, and on the shared vector of the question where it comes from the
 encoder that the weights were trained with. Latin and East Asian script have a model each, as they have an
-encoder each. The vector reads the question as a whole; what is buried in a longer text, or under a disguise,
-has no vector of its own and is found by its wording alone, window by window. Each head is shifted: 0 is its cut.
+encoder each. The vector reads the question as a whole; what is buried in a longer text has no vector
+of its own and is found by its wording, window by window. Each head is shifted: 0 is its cut.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from classifiers.text import CJK
-from encoders import Vector
+from encoders import Encoded, Vector
 
 __all__ = [
     "TOPICS",
@@ -104,21 +104,18 @@ class Detector:
                 found[index] = head.logits(rows, None if vectors is None else vectors[index])
         return found
 
-    def suspicion(self, normalised: str, hidden: Sequence[str], vector: Vector | None) -> Suspicion:
-        """The worst of the whole text, its windows and its hidden forms.
+    def suspicion(self, forms: Sequence[Encoded], *, knows_vectors: bool) -> Suspicion:
+        """The worst of the forms of a text and of their windows.
 
         Args:
-            hidden: what the text says without its disguises.
-            vector: of the whole text, by the encoder of the weights; None for that of another.
+            forms: normalised: as it stands, and without its disguises.
+            knows_vectors: they come from the encoder of the weights.
         """
-        texts = [normalised, *windows(normalised)]
-        for form in hidden:
-            texts.extend((form, *windows(form)))
-        whole, found = script_of(normalised), []
-        for script, head in self.heads.items():
-            of_script = [text for text in texts if script_of(text) == script]
-            if of_script:
-                found.append(head.worst(of_script, script, vector if script == whole else None))
+        found = []
+        for form in forms:
+            script = script_of(form.text)
+            texts = [form.text, *windows(form.text)]
+            found.append(self.heads[script].worst(texts, script, form.vector if knows_vectors else None))
         return max(found, key=lambda suspicion: suspicion.logit)
 
 

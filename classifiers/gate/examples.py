@@ -7,8 +7,10 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 
+from classifiers import ClassifierError
 from classifiers.gate import GateLabel, GateVerdict, Neighbour, Policy, ScopeSource, ShadowVerdict
 from classifiers.gate.contrast import Sample
+from classifiers.gate.disguise import hidden_forms
 from classifiers.gate.fitting import Fitting, ask
 from classifiers.gate.forbidden import Forbidden, ForbiddenReading
 from classifiers.gate.kept import KeptFits
@@ -18,7 +20,7 @@ from classifiers.gate.rules import EVERY_RULE, Default, Rules, first_enforced
 from classifiers.gate.scope import Scope
 from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_everyday
 from classifiers.text import has_words, normalise, only_words
-from encoders import Encoded, Encoder
+from encoders import Encoded, Encoder, EncoderError
 
 __all__ = ["JUDGE", "ExampleGate"]
 
@@ -38,6 +40,7 @@ class ExampleGate:
         *,
         scope: Scope | None,
         forbidden: Forbidden,
+        encoder: Encoder,
         stated: Mapping[str, Sample],
         sources: Sequence[ScopeSource],
         in_force: CutsInForce | None = None,
@@ -46,6 +49,7 @@ class ExampleGate:
         self._in_force = in_force or CutsInForce()
         self._scope = scope
         self._forbidden = forbidden
+        self._encoder = encoder
         self._readings: dict[str, ForbiddenReading] = {}
         self._stated = stated
         self._sources = tuple(sources)
@@ -96,6 +100,7 @@ class ExampleGate:
         return cls(
             scope=scope,
             forbidden=await fitting.forbidden(attacks, encoder.identity.digest),
+            encoder=encoder,
             stated=material.stated(),
             sources=sources,
             in_force=in_force,
@@ -133,13 +138,13 @@ class ExampleGate:
         """The first rule that has something to say decides: lists, what is forbidden, then scope.
 
         Raises:
-            ClassifierError: if a source of evidence cannot be asked.
+            ClassifierError: if a source of evidence, or the encoder for a hidden form, cannot be asked.
         """
         normalised = normalise(question.text)
         if not has_words(normalised):
             return _ruling("empty", "unsure", "there is nothing to judge: no letter and no digit")
         # A few milliseconds of numpy: handing it to a thread would cost more than it frees.
-        asked = _Asked(question, normalised, self._read(question, normalised))
+        asked = _Asked(question, normalised, await self._read(question, normalised))
         shadow: list[ShadowVerdict] = []
         verdict = first_enforced(self._rules, self._by_word(asked), shadow)
         if verdict is None:
@@ -152,14 +157,25 @@ class ExampleGate:
             verdict = first_enforced(self._rules, self._held_back(asked, rest), shadow) or rest
         return replace(verdict, forbidden=asked.forbidden.score, shadow=tuple(shadow))
 
-    def _read(self, question: Encoded, normalised: str) -> ForbiddenReading:
+    async def _read(self, question: Encoded, normalised: str) -> ForbiddenReading:
         """The reading of a text depends on nothing but the fit, and helpdesk traffic repeats itself."""
-        reading = self._readings.get(normalised)
+        reading = self._readings.get(question.text)
         if reading is None:
-            reading = self._readings[normalised] = self._forbidden.read(question, normalised)
+            hidden = await self._unmasked(question.text)
+            reading = self._readings[question.text] = self._forbidden.read(question, normalised, hidden)
             if len(self._readings) > _REMEMBERED:
                 self._readings.pop(next(iter(self._readings)))
         return reading
+
+    async def _unmasked(self, text: str) -> list[Encoded]:
+        """What a text says without its disguises, encoded too; most texts have none and cost nothing here."""
+        forms = hidden_forms(text)
+        if not forms:
+            return []
+        try:
+            return [Encoded(*form) for form in zip(forms, await self._encoder.encode(forms), strict=True)]
+        except EncoderError as exc:
+            raise ClassifierError(f"a hidden form of the question could not be encoded: {exc}") from exc
 
     def _by_word(self, asked: _Asked) -> Iterator[GateVerdict]:
         """What needs no evidence: what the operator wrote down, and known attacks."""

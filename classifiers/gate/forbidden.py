@@ -14,7 +14,6 @@ from classifiers.gate import Neighbour
 from classifiers.gate.combiner import Combiner, conformal_floor
 from classifiers.gate.contrast import CONTRAST_FEATURES, Contrast, Sample
 from classifiers.gate.detector import Detector
-from classifiers.gate.disguise import hidden_forms
 from classifiers.gate.lexical import lexical_share
 from classifiers.gate.shipped import Attacks, Pattern
 from classifiers.text import normalise
@@ -48,7 +47,7 @@ _FALSE_ALARM = 0.01  # of the operator's questions: one that is called forbidden
 _FALSE_ALARM_LOOK_ALIKES = 0.05  # of texts chosen to sound alarming
 _MOST_RAISED = 2.5  # logits: a helpdesk for security raises the detector's cut, but cannot switch it off
 _SUSPICION = (0.3, 0.7)  # from here on a question goes to a person: as low as the operator's questions allow
-_UNTESTED_SUSPICION = 0.6
+_UNTESTED_SUSPICION = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +73,7 @@ class Forbidden:
     similar_from: float  # the combiner's score that is worth _CUT
     attacks: Attacks
     raised: float = 0.0  # by how many logits the operator's questions raise the detector's cut
+    has_own: bool = False  # the operator wrote examples of what is forbidden
     knows_vectors: bool = False  # the detector was trained with the encoder of the questions
     suspicious_from: float = _UNTESTED_SUSPICION  # between this and the cut the gate is unsure
 
@@ -82,19 +82,29 @@ class Forbidden:
         """From here on a question is forbidden."""
         return _CUT
 
-    def read(self, question: Encoded, normalised: str) -> ForbiddenReading:
-        """How much the question looks like what is forbidden, as it stands or under a disguise."""
-        hidden = hidden_forms(question.text)
-        score, near, topic = self._similar(question, normalised)
-        if self.attacks.detector is not None:
-            vector = question.vector if self.knows_vectors else None
-            suspicion = self.attacks.detector.suspicion(normalised, hidden, vector)
-            detected = float(_scaled(suspicion.logit - self.raised, 0.5))
-            if detected > score:
-                score, topic = detected, suspicion.topic
-        return ForbiddenReading(
-            score=score, nearest=near, topic=topic, pattern=self.attacks.matching(normalised, *hidden)
-        )
+    def read(self, question: Encoded, normalised: str, hidden: Sequence[Encoded] = ()) -> ForbiddenReading:
+        """How much the question looks like what is forbidden, as it stands or in its `hidden` forms."""
+        detected = self._detected(question, normalised, hidden)
+        score, near, topic = 0.0, None, detected.topic if detected else None
+        own = self.attacks.detector is None or self.has_own
+        if own or (detected and detected.score >= self.suspicious_from):
+            score, near, by_topic = self._similar(question, normalised)
+            if detected is None or score >= detected.score:
+                topic = by_topic
+        pattern = self.attacks.matching(normalised, *(form.text for form in hidden))
+        score = max(score, detected.score if detected else 0.0)
+        return ForbiddenReading(score=score, nearest=near, topic=topic, pattern=pattern)
+
+    def _detected(
+        self, question: Encoded, normalised: str, hidden: Sequence[Encoded]
+    ) -> ForbiddenReading | None:
+        """By the trained detector, if there is one."""
+        if self.attacks.detector is None:
+            return None
+        forms = [Encoded(normalised, question.vector), *hidden]
+        suspicion = self.attacks.detector.suspicion(forms, knows_vectors=self.knows_vectors)
+        score = _scaled(suspicion.logit - self.raised, 0.5)
+        return ForbiddenReading(score=score, nearest=None, topic=suspicion.topic)
 
     def _similar(self, question: Encoded, normalised: str) -> tuple[float, Neighbour | None, str | None]:
         """By similarity. What is near a shipped attack only is the detector's to judge, if there is one."""
@@ -139,6 +149,7 @@ def fit_forbidden(
         similar_from=_LEAST_CUT,
         attacks=attacks,
         raised=_raised(attacks.detector, knows_vectors, theirs),
+        has_own=any(sample.ours for sample in forbidden),
         knows_vectors=knows_vectors,
     )
     truth = np.arange(sum(map(len, rows))) < len(rows[0])
