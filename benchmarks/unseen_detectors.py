@@ -8,6 +8,7 @@ from random import Random
 from typing import Any, get_args
 
 import numpy as np
+
 from classifiers.gate.detector import Detector, Head, Script, shipped_detector
 from training.fit_attacks import collect, fitted, material, padded
 

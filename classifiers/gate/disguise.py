@@ -62,7 +62,8 @@ _LOOK_ALIKES: Final = str.maketrans(
 _DIGITS: Final = str.maketrans(
     {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s"}
 )
-_MIXED: Final = re.compile(r"(?=[\w@$]*[a-z])(?=[\w@$]*[013457@$])[a-z0-9@$]{3,24}")
+_MIXED: Final = re.compile(r"(?=[\w@$]*[a-z])(?=[\w@$]*[013457@$])[a-z0-9@$]{2,24}")
+_LEAST_MIXED: Final = 2  # words: one is a part number
 _APART: Final = re.compile(r"(?<!\w)\w(?:[ .\-_*|/+~]{1,2}\w){4,}(?!\w)")
 _BETWEEN: Final = re.compile(r"[ .\-_*|/+~]")
 _APART_CJK: Final = re.compile(f"(?:[{CJK}][ .\\-_*|/+~·・]{{1,2}}){{3,}}[{CJK}]")
@@ -70,6 +71,10 @@ _BETWEEN_CJK: Final = re.compile(r"[ .\-_*|/+~·・]")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
 _HEX: Final = re.compile(r"(?:(?:\\x|0x|%)?[0-9a-fA-F]{2}[ ,]?){12,}")
 _NO_HEX: Final = re.compile(r"\\x|0x|[% ,]")
+_UNSEEN: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_LEAST_UNSEEN: Final = 3
+_WIDE: Final = re.compile("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]")
+_LEAST_WIDE: Final = 6
 _TAGS: Final = re.compile("[\U000e0020-\U000e007e]+")
 _ESCAPED: Final = re.compile(r"%[0-9a-fA-F]{2}|&#?\w{2,8};")
 _COMMON: Final = re.compile(
@@ -79,16 +84,23 @@ _LEAST_COMMON: Final = 3  # words: so many of them are no accident in a text tha
 
 
 def hidden_forms(text: str) -> tuple[str, ...]:
-    """The normalised forms that a text takes without its disguises; none for a plain one."""
+    """The normalised forms that a text takes without its disguises; none for a plain one.
+
+    What `normalise` undoes is among them where the vector of the text as it stands can't be trusted.
+    """
     text = text[:_LONGEST]
     plain = normalise(text)
-    forms: dict[str, None] = {}
+    forms: dict[str, None] = {plain: None} if _veiled(text) else {}
     for undo in (_tags, _letters, _together, _digits, _escapes, _base64, _hex, _turned):
         for found in undo(text):
             form = normalise(found)
             if form and form != plain:
                 forms.setdefault(form)
     return tuple(forms)[:_MOST_FORMS]
+
+
+def _veiled(text: str) -> bool:
+    return len(_UNSEEN.findall(text)) >= _LEAST_UNSEEN or len(_WIDE.findall(text)) >= _LEAST_WIDE
 
 
 def _tags(text: str) -> Iterator[str]:
@@ -128,7 +140,9 @@ def _join(letters: str) -> str:
 
 def _digits(text: str) -> Iterator[str]:
     """Digits and signs in the place of letters."""
-    yield _MIXED.sub(lambda found: found.group().translate(_DIGITS), normalise(text))
+    plain = normalise(text)
+    if len(_MIXED.findall(plain)) >= _LEAST_MIXED:
+        yield _MIXED.sub(lambda found: found.group().translate(_DIGITS), plain)
 
 
 def _escapes(text: str) -> Iterator[str]:

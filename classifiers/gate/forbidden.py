@@ -47,7 +47,9 @@ _FALSE_ALARM = 0.01  # of the operator's questions: one that is called forbidden
 _FALSE_ALARM_LOOK_ALIKES = 0.05  # of texts chosen to sound alarming
 _MOST_RAISED = 2.5  # logits: a helpdesk for security raises the detector's cut, but cannot switch it off
 _SUSPICION = (0.3, 0.7)  # from here on a question goes to a person: as low as the operator's questions allow
-_UNTESTED_SUSPICION = 0.5
+_UNTESTED_SUSPICION = (0.6, 0.4)  # by wording alone, and with vectors that the detector knows
+_CONTAINED = 0.9  # share of a shipped attack's words; "how do I make …" alone makes no attack
+_WORTH_A_LOOK = 0.1  # by the detector: below it no shipped attack is looked for, which takes a millisecond
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,7 @@ class Forbidden:
     raised: float = 0.0  # by how many logits the operator's questions raise the detector's cut
     has_own: bool = False  # the operator wrote examples of what is forbidden
     knows_vectors: bool = False  # the detector was trained with the encoder of the questions
-    suspicious_from: float = _UNTESTED_SUSPICION  # between this and the cut the gate is unsure
+    suspicious_from: float = _UNTESTED_SUSPICION[0]  # between this and the cut the gate is unsure
 
     @property
     def cut(self) -> float:
@@ -87,7 +89,7 @@ class Forbidden:
         detected = self._detected(question, normalised, hidden)
         score, near, topic = 0.0, None, detected.topic if detected else None
         own = self.attacks.detector is None or self.has_own
-        if own or (detected and detected.score >= self.suspicious_from):
+        if own or (detected and detected.score >= _WORTH_A_LOOK):
             score, near, by_topic = self._similar(question, normalised)
             if detected is None or score >= detected.score:
                 topic = by_topic
@@ -107,7 +109,7 @@ class Forbidden:
         return ForbiddenReading(score=score, nearest=None, topic=suspicion.topic)
 
     def _similar(self, question: Encoded, normalised: str) -> tuple[float, Neighbour | None, str | None]:
-        """By similarity. What is near a shipped attack only is the detector's to judge, if there is one."""
+        """By similarity. Beside a detector a shipped attack counts only if the question says all it says."""
         if not self.contrast.border:
             return 0.0, None, None
         features, nearest, _ = self.contrast.evidence(question, normalised)
@@ -115,7 +117,8 @@ class Forbidden:
             return 0.0, None, None
         sample = nearest.sample
         near = sample.neighbour(nearest.similarity, lexical_share(question.text, sample.text))
-        if self.attacks.detector is not None and not sample.ours:
+        judged = sample.ours or self.attacks.detector is None
+        if not judged and lexical_share(sample.text, question.text) < _CONTAINED:
             return 0.0, near, sample.source or None
         logit = float(self.combiner.logits(features[None, :])[0])
         return float(_scaled(logit, self.similar_from)), near, sample.source or None
@@ -183,11 +186,9 @@ def _suspicious_from(axis: Forbidden, theirs: Sequence[Sample]) -> float:
     """As low as all but a few of the operator's questions allow."""
     logits = _detected(axis.attacks.detector, axis.knows_vectors, theirs)
     floor = conformal_floor(-logits, _FALSE_ALARM)
-    return (
-        _UNTESTED_SUSPICION
-        if floor is None
-        else float(np.clip(_scaled(-floor - axis.raised, 0.5), *_SUSPICION))
-    )
+    if floor is None:
+        return _UNTESTED_SUSPICION[axis.knows_vectors]
+    return float(np.clip(_scaled(-floor - axis.raised, 0.5), *_SUSPICION))
 
 
 def _detected(detector: Detector | None, knows_vectors: bool, theirs: Sequence[Sample]) -> Floats:
