@@ -24,7 +24,7 @@ Name = Annotated[str, typer.Argument(help="The user's name, as histories will sh
 Tenant = Annotated[str, typer.Option(help="Where the role holds.")]
 Password = Annotated[
     str | None,
-    typer.Option(envvar="SEKISHO_USER_PASSWORD", help="Asked for if neither given nor in the environment."),
+    typer.Option(envvar="CONSOLE_PASSWORD", help="Asked for if neither given nor in the environment."),
 ]
 
 

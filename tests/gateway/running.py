@@ -81,7 +81,7 @@ class Gateway:
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         """Something done inside the gateway's own loop, as one of its routes would."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(180)
 
     def _run(self) -> None:
         try:
