@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.assembly import Services
 from gateway.envelope import envelope
@@ -56,7 +57,7 @@ def create_app(services: Services) -> FastAPI:
     ):  # fmt: skip
         app.include_router(module.router)
     if console is not None:
-        app.mount("/console", console)
+        app.mount("/console", _apart(console))
     app.add_middleware(BodyLimit, max_bytes=services.settings.server.max_body_bytes)
     app.add_middleware(RequestId)
     app.add_exception_handler(SekishoError, _named)
@@ -74,6 +75,15 @@ def _console(services: Services) -> FastAPI | None:
     from gateway.console.mounting import make_console  # here: half a second that nobody else should wait for
 
     return make_console(services)
+
+
+def _apart(inner: ASGIApp) -> ASGIApp:
+    """An app that writes itself into a scope of its own: our handlers of errors find ours."""
+
+    async def called(scope: Scope, receive: Receive, send: Send) -> None:
+        await inner(dict(scope), receive, send)
+
+    return called
 
 
 def _lifespan_of(console: FastAPI | None) -> Callable[[FastAPI], AbstractAsyncContextManager[None]] | None:

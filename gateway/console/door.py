@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlsplit
 
+import nicegui
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse
@@ -20,6 +21,7 @@ OPEN = (
     "/static/",
     "/_nicegui/",
 )  # no session: what it takes to sign in, and program files
+LASTING = f"/_nicegui/{nicegui.__version__}/"  # program files
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # NiceGUI's templates are compiled in the browser ('unsafe-eval') and start from inline scripts.
 POLICY = (
@@ -49,7 +51,8 @@ class Door:
             state["person"] = await self._services.people.sessions.find(visitor.cookies.get(COOKIE))
             if state["person"] is None:
                 return await _to_sign_in(visitor, scope, receive, send)
-        return await self._app(scope, receive, _guarded(send))
+        lasting = _path(scope).startswith(LASTING)
+        return await self._app(scope, receive, _guarded(send, lasting=lasting))
 
     def _is_foreign(self, visitor: HTTPConnection) -> bool:
         """Whether another site's page sends this: it could act in the name of whoever is signed in here."""
@@ -83,13 +86,15 @@ async def _to_sign_in(visitor: HTTPConnection, scope: Scope, receive: Receive, s
     return await RedirectResponse(target, 303)(scope, receive, send)
 
 
-def _guarded(send: Send) -> Send:
+def _guarded(send: Send, *, lasting: bool) -> Send:
     async def send_guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             headers["content-security-policy"] = POLICY
             headers["x-content-type-options"] = "nosniff"
             headers["referrer-policy"] = "same-origin"
+            if lasting and message["status"] == 200:
+                headers["cache-control"] = "public, max-age=31536000, immutable"
         await send(message)
 
     return send_guarded

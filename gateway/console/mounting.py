@@ -12,10 +12,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import nicegui
 from fastapi import FastAPI, Request
+from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from nicegui import Client, ui
@@ -56,9 +57,18 @@ def make_console(services: Services) -> FastAPI:
         reconnect_timeout=10.0,
         show_welcome_message=False,
     )
+    _without_base_middleware(nicegui.app)
     console.router.lifespan_context = _once(console.router.lifespan_context)
     console.add_middleware(Door, services=services)
     return console
+
+
+def _without_base_middleware(app: FastAPI) -> None:
+    """NiceGUI's two small ones go: each costs a task a request, and fails where a browser leaves early.
+
+    One marks program files as lasting, which the door does; the other is for proxies that change the path.
+    """
+    app.user_middleware[:] = [one for one in app.user_middleware if cast("Any", one.cls) is GZipMiddleware]
 
 
 def _once(

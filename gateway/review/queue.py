@@ -163,6 +163,8 @@ class Queue:
     async def _numbers(self, tenant: str, language: str, ids: Sequence[str]) -> dict[str, int]:
         """Which group each ticket is in; worked out again only when other tickets wait."""
         have, numbers = self._groups.get((tenant, language), (frozenset(), {}))
+        if not ids:
+            return {}
         if have != frozenset(ids):
             vectors = np.stack([self._known[id_].vector for id_ in ids])
             made = await to_thread.run_sync(clustered, vectors, language)

@@ -53,6 +53,18 @@ async def test_a_ticket_that_nobody_has_read_yet_stands_alone(tickets: Tickets, 
     assert [len(one.tickets) for one in (await queue.view("acme", Wish())).clusters] == [2]
 
 
+async def test_a_new_ticket_is_shown_before_it_is_read_when_all_others_are_gone(
+    tickets: Tickets, queue: Queue
+) -> None:
+    gone = await _open(tickets, "How much is a passport?")
+    await queue.catch_up()
+    await queue.view("acme", Wish())
+    await tickets.dismiss(gone, tenant="acme", by="Sato")
+    await queue.catch_up()
+    new = await _open(tickets, "Where is the swimming pool?")
+    assert [one.first.id for one in (await queue.view("acme", Wish())).clusters] == [new]
+
+
 async def test_one_grave_question_comes_before_two_slight_ones(tickets: Tickets, queue: Queue) -> None:
     for _ in range(2):
         await _open(tickets, "How much is a passport?", reason="review_due")
