@@ -11,12 +11,12 @@ from examples.simulated_week import Week, disagreements, simulate
 
 @pytest.fixture(scope="module")
 def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
-    return asyncio.run(simulate(tmp_path_factory.mktemp("week"), questions=210))
+    return asyncio.run(simulate(tmp_path_factory.mktemp("week"), questions=140))
 
 
 def test_the_figures_agree_with_the_raw_outcomes_and_with_the_residents(week: Week) -> None:
     assert disagreements(week) == []
-    assert week.figures["rates"]["questions"]["count"] >= 210
+    assert week.figures["rates"]["questions"]["count"] >= 140
 
 
 def test_the_bound_covers_the_wrong_answers_that_went_out(week: Week) -> None:

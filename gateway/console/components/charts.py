@@ -64,7 +64,9 @@ def fates(t: Texts, ink: Ink, steps: Sequence[Step], labels: Sequence[str]) -> O
         for name in FATES
         if any(step.rates[name].count for step in steps)
     ]
-    return _framed(ink, labels, series) | {"tooltip": _tooltip(ink, "axis", {"type": "shadow"})}
+    options = _framed(ink, labels, series) | {"tooltip": _tooltip(ink, "axis", {"type": "shadow"})}
+    options["grid"] |= {"top": 58}  # two lines of names
+    return options
 
 
 def rates(t: Texts, ink: Ink, steps: Sequence[Step], labels: Sequence[str]) -> Options:
@@ -116,7 +118,7 @@ def _framed(ink: Ink, labels: Sequence[str], series: list[Options]) -> Options:
         "textStyle": {"fontFamily": FONT, "color": ink.text},
         "grid": {"left": 8, "right": 12, "top": 40, "bottom": 4, "containLabel": True},
         "legend": {"top": 0, "left": 0, "icon": "roundRect", "itemWidth": 10, "itemHeight": 10,
-                   "textStyle": {"color": ink.text}, "type": "scroll"},
+                   "textStyle": {"color": ink.text}, "type": "plain"},
         "xAxis": {"type": "category", "data": list(labels), "axisTick": {"show": False},
                   "axisLine": {"lineStyle": {"color": ink.line}}, "axisLabel": {"color": ink.text}},
         "yAxis": {"type": "value", "minInterval": 1, "splitLine": {"lineStyle": {"color": ink.line}},
