@@ -19,6 +19,7 @@ from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
+from gateway.delivery.next_turn import NextTurn
 from gateway.desk import Desk, open_desk
 from gateway.figures.report import Figures
 from gateway.gatekeeping.lists import denying_replies
@@ -147,7 +148,16 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         keys=_keys(settings.auth, stores.database),
         people=await open_people(settings.console, stores.database),
         telemetry=telemetry,
-        pipeline=_pipeline(settings, stores, gatekeeping, chatbot, judge, desk.tickets, telemetry),
+        pipeline=_pipeline(
+            settings,
+            stores,
+            gatekeeping,
+            chatbot,
+            judge,
+            desk.tickets,
+            telemetry,
+            _next_turn(settings, stores),
+        ),
         trying=_trying(settings, stores, gatekeeping, chatbot, judge),
         probe=await encode_one(stores.encoder, "Is anybody there?"),
     )
@@ -161,6 +171,7 @@ def _pipeline(
     judge: Judge,
     reviewers: Reviewers,
     watch: Watch,
+    next_turn: NextTurn | None = None,
 ) -> Pipeline:
     return Pipeline(
         understanding=_understanding(settings.understanding, stores.encoder),
@@ -175,6 +186,7 @@ def _pipeline(
         watch=watch,
         did_you_mean=_near_questions(settings.cache, stores),
         modes=TopicModes(settings.review, word_cut(settings.understanding.default_language)),
+        next_turn=next_turn,
         on_unchecked=settings.faithfulness.on_unchecked,
         judge_timeout_s=settings.faithfulness.timeout_s,
     )
@@ -183,6 +195,11 @@ def _pipeline(
 def _trying(settings: Settings, stores: Stores, gates: Gatekeeping, rag: Rag, judge: Judge) -> Trying:
     pipeline = _pipeline(settings, stores, gates, rag, judge, NoTickets(), Unwatched())
     return Trying(settings, pipeline, gates.gate, stores.encoder, fit=partial(fit_apart, stores))
+
+
+def _next_turn(settings: Settings, stores: Stores) -> NextTurn | None:
+    told = settings.delivery.in_conversation
+    return NextTurn(stores.database, Replies(settings.policy, settings.replies)) if told else None
 
 
 def _audits(settings: CacheSettings, stores: Stores) -> Audits:

@@ -22,7 +22,7 @@ from gateway.settings import ExampleSettings, PolicySettings, Settings
 __all__ = ["find_settings", "load_settings", "with_policy"]
 
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::(?P<default>[^}]*))?\}")
-_SECRETS = {"api_key", "client_secret", "key", "previous_secret", "qdrant_api_key", "secret"}
+_SECRETS = {"address", "api_key", "client_secret", "key", "previous_secret", "qdrant_api_key", "secret"}
 _FOR_THE_COMMAND_LINE = {"SEKISHO_CONFIG", "SEKISHO_URL", "SEKISHO_KEY"}
 
 Location = tuple[str | int, ...]

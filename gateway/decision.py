@@ -16,9 +16,11 @@ __all__ = ["answer_body", "decision", "headers", "is_filtered"]
 def decision(reply: Reply) -> dict[str, str | float]:
     """Outcome, reason, faithfulness, tickets, entries; of several outcomes, the one that names the reply."""
     decided = next((outcome for outcome in reply.outcomes if outcome.name == reply.name), None)
+    told = _joined(iter(reply.told))
     if decided is None:
-        return {"outcome": reply.name, "reason": "small_talk"}
+        return {"outcome": reply.name, "reason": "small_talk", **({"told": told} if told else {})}
     known = {
+        "told": told,
         "outcome": decided.name,
         "reason": decided.reason,
         "faithfulness": _faithfulness(reply.outcomes),

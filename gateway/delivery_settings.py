@@ -10,7 +10,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from gateway.setting_types import Name, Section, Url
 
-__all__ = ["DeliverySettings", "WebhookSettings"]
+__all__ = ["DeliverySettings", "NoticeSettings", "WebhookSettings"]
 
 
 class WebhookSettings(Section):
@@ -32,18 +32,30 @@ class WebhookSettings(Section):
         return secret
 
 
+class NoticeSettings(Section):
+    """A service that tells the people who answer what waits for them (extra `notices`)."""
+
+    name: Name
+    address: SecretStr  # apprise's form: slack://…, msteams://…, mailto://…
+    tenant: Name = "default"
+    language: Literal["en", "ja", "zh"] = "en"
+    events: list[Literal["new", "overdue", "answered"]] = ["new", "overdue"]
+    every_s: float = Field(300.0, ge=1)  # at most one message in this time
+
+
 class DeliverySettings(Section):
     """How an answer reaches whoever asked, besides his asking for the ticket."""
 
     webhooks: list[WebhookSettings] = []
+    notices: list[NoticeSettings] = []  # none: nobody is written to
     timeout_s: float = Field(10.0, gt=0, le=60)  # of one attempt
     in_conversation: bool = False  # whether the asker's next message is answered with it, too
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
-        names = [webhook.name for webhook in self.webhooks]
+        names = [*(one.name for one in self.webhooks), *(one.name for one in self.notices)]
         if len(set(names)) < len(names):
-            raise ValueError("webhooks: each needs a name of its own")
+            raise ValueError("webhooks, notices: each needs a name of its own")
         return self
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 
 from gateway.delivery.courier import Courier, Sender
+from gateway.delivery.notices import AppriseSender, Notices
 from gateway.delivery.outbox import Outbox, Receiver
 from gateway.delivery.webhooks import WebhookSender
 from gateway.delivery_settings import WebhookSettings
@@ -38,11 +39,12 @@ class Desk:
     feedback: Feedback
     outbox: Outbox
     courier: Courier
+    notices: Notices
 
     @property
     def beside(self) -> tuple[Coroutine[Any, Any, None], ...]:
         """What runs as long as the gateway does."""
-        return (self.courier.run(), self.given.run(), self.given.tidy())
+        return (self.courier.run(), self.notices.run(), self.given.run(), self.given.tidy())
 
 
 @asynccontextmanager
@@ -64,6 +66,9 @@ async def open_desk(
             feedback=Feedback(db, given, settings.feedback),
             outbox=outbox,
             courier=Courier(outbox, _senders(settings, db, http), watch=metrics.delivered),
+            notices=Notices(
+                db, outbox, settings.delivery.notices, promise_hours=settings.review.promise_hours
+            ),
         )
 
 
@@ -78,9 +83,13 @@ def _outbox(settings: Settings, db: Database) -> Outbox:
 
 
 def _senders(settings: Settings, db: Database, http: httpx2.AsyncClient) -> dict[str, Sender]:
-    return {
+    delivery = settings.delivery
+    webhooks: dict[str, Sender] = {
         webhook.name: WebhookSender(http, db, url=webhook.url, secrets=_secrets(webhook))
-        for webhook in settings.delivery.webhooks
+        for webhook in delivery.webhooks
+    }
+    return webhooks | {
+        notice.name: AppriseSender(notice, timeout_s=delivery.timeout_s) for notice in delivery.notices
     }
 
 

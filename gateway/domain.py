@@ -236,6 +236,7 @@ class Reply:
     outcomes: tuple[Outcome, ...]
     text: str
     language: str
+    told: tuple[str, ...] = ()  # tickets of earlier questions whose answer stands in front
 
     @property
     def name(self) -> OutcomeName:

@@ -32,7 +32,18 @@ from gateway.errors import TicketNotStored, UpstreamUnavailable
 from gateway.gatekeeping.turns import ConversationGate
 from gateway.replies import Replies
 from gateway.review.modes import Chosen
-from gateway.stages import Cache, DidYouMean, Gate, Judge, Modes, Rag, Reviewers, Understanding, Watch
+from gateway.stages import (
+    Cache,
+    DidYouMean,
+    Gate,
+    Judge,
+    Modes,
+    NextTurn,
+    Rag,
+    Reviewers,
+    Understanding,
+    Watch,
+)
 
 __all__ = ["Pipeline"]
 
@@ -58,6 +69,7 @@ class Pipeline:
         watch: Watch,
         did_you_mean: DidYouMean | None = None,
         modes: Modes | None = None,
+        next_turn: NextTurn | None = None,
         on_unchecked: OnUnchecked = "escalate",
         judge_timeout_s: float = 10.0,
     ) -> None:
@@ -72,6 +84,7 @@ class Pipeline:
         self._watch = watch
         self._did_you_mean = did_you_mean
         self._modes = modes
+        self._next_turn = next_turn
         self._on_unchecked = on_unchecked
         self._judge_timeout_s = judge_timeout_s
 
@@ -79,7 +92,8 @@ class Pipeline:
         """Take a message through the checkpoint, each of its questions by itself."""
         understood = await self._understanding.understand(conversation)
         outcomes = await asyncio.gather(*(self._outcome(question) for question in understood.questions))
-        return self._replies.reply(understood, outcomes)
+        reply = self._replies.reply(understood, outcomes)
+        return await self._next_turn.told(reply, conversation) if self._next_turn else reply
 
     async def _outcome(self, question: Question) -> Outcome:
         started, way = perf_counter(), _Way()

@@ -66,6 +66,10 @@ class Replies:
         """A person will answer."""
         return self._waiting("escalated", question, ticket, reason, offers)
 
+    def told(self, language: str, question: str, ticket: str, answer: str) -> str:
+        """What a person answered to an earlier question."""
+        return _first((), "told", language, {"question": question, "ticket": ticket, "answer": answer})
+
     def reply(self, understood: Understood, outcomes: Sequence[Outcome]) -> Reply:
         """One message back: small talk, one answer, or several under their questions."""
         match list(outcomes):

@@ -16,12 +16,24 @@ from gateway.domain import (
     Offers,
     Outcome,
     Question,
+    Reply,
     Step,
     Understood,
 )
 from gateway.review.modes import Chosen
 
-__all__ = ["Cache", "DidYouMean", "Gate", "Judge", "Modes", "Rag", "Reviewers", "Understanding", "Watch"]
+__all__ = [
+    "Cache",
+    "DidYouMean",
+    "Gate",
+    "Judge",
+    "Modes",
+    "NextTurn",
+    "Rag",
+    "Reviewers",
+    "Understanding",
+    "Watch",
+]
 
 
 class Understanding(Protocol):
@@ -79,6 +91,12 @@ class DidYouMean(Protocol):
     """Finds verified questions to ask the asker about. Stores that can't be asked have none."""
 
     async def near(self, question: Question, /) -> Offers: ...
+
+
+class NextTurn(Protocol):
+    """Puts what people answered since in front of a reply. Never raises for it."""
+
+    async def told(self, reply: Reply, conversation: Conversation, /) -> Reply: ...
 
 
 class Watch(Protocol):

@@ -69,6 +69,7 @@ class Ticket:
     created_at: datetime
     updated_at: datetime
     answered_at: datetime | None
+    told_at: datetime | None = None  # in the conversation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,8 +155,7 @@ class Tickets:
             query = select(ticket_events).where(ticket_events.c.ticket_id == ticket.id)
             rows = (await connection.execute(query.order_by(ticket_events.c.id))).mappings().all()
         return tuple(
-            TicketEvent(at=_utc(row["at"]), by=row["by"], event=row["event"], detail=row["detail"])
-            for row in rows
+            TicketEvent(at=row["at"], by=row["by"], event=row["event"], detail=row["detail"]) for row in rows
         )
 
     async def list(
@@ -389,12 +389,4 @@ def _row_of(question: Question, *, outcome: str, reason: str, steps: list[Json])
 
 
 def _ticket(row: RowMapping) -> Ticket:
-    values = dict(row)
-    for moment in ("created_at", "updated_at", "answered_at"):
-        values[moment] = _utc(values[moment]) if values[moment] else None
-    return Ticket(**values | {"turns": tuple(row["turns"]), "steps": tuple(row["steps"])})
-
-
-def _utc(at: datetime) -> datetime:
-    """SQLite gives moments back without their zone; all of ours are UTC."""
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
+    return Ticket(**dict(row) | {"turns": tuple(row["turns"]), "steps": tuple(row["steps"])})

@@ -3,7 +3,7 @@
 from storage.schema.access import api_keys, settings
 from storage.schema.answers import answers
 from storage.schema.base import FreeText, Moment, metadata
-from storage.schema.deliveries import deliveries
+from storage.schema.deliveries import deliveries, notices
 from storage.schema.documents import documents, passages
 from storage.schema.entries import entries, entry_history, entry_phrasings, entry_sources, suggestions
 from storage.schema.figures import outcome_hours
@@ -31,6 +31,7 @@ __all__ = [
     "gate_examples",
     "memberships",
     "metadata",
+    "notices",
     "outcome_hours",
     "outcomes",
     "passages",

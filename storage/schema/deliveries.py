@@ -6,7 +6,7 @@ from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, String, Table
 
 from storage.schema.base import FreeText, Moment, metadata
 
-__all__ = ["deliveries"]
+__all__ = ["deliveries", "notices"]
 
 deliveries = Table(
     "deliveries",
@@ -25,4 +25,13 @@ deliveries = Table(
     Column("sent_at", Moment),
     Index(None, "state", "due_at"),
     Index(None, "tenant", "state", "created_at"),
+)
+
+# Which tickets a notice has told of, to whom.
+notices = Table(
+    "notices",
+    metadata,
+    Column("target", String(40), primary_key=True),
+    Column("ticket_id", ForeignKey("tickets.id", ondelete="CASCADE"), primary_key=True, index=True),
+    Column("what", String(10), primary_key=True),  # new | overdue | answered
 )

@@ -31,7 +31,9 @@ tickets = Table(
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
     Column("answered_at", Moment),
+    Column("told_at", Moment),  # in the conversation
     Index(None, "tenant", "state", "created_at"),
+    Index(None, "tenant", "asker"),
     Index(None, "tenant", "answered_at"),
 )
 

@@ -1,0 +1,94 @@
+"""The answer of a person, told in the conversation: the asker's next message is answered with it, too, once.
+
+A ticket is the asker's if the client names him as it did then (`user`), or if the conversation that it sends
+along shows the ticket's number in one of our replies. Whoever has the key could poll the ticket by that
+number; no more is told here, and what an asker writes himself is not read for numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import structlog
+from sqlalchemy import ColumnElement, RowMapping, and_, or_, select, true, update
+
+from gateway.domain import Conversation, Reply
+from gateway.replies import Replies
+from gateway.review.tickets import record_event
+from storage.schema import tickets
+from storage.sql import Database, DatabaseUnavailable
+
+__all__ = ["NextTurn"]
+
+REMEMBERED = timedelta(days=30)  # an older answer is no news
+AT_ONCE = 3
+LOOKED_AT = 50  # numbers in one conversation
+_NUMBER = re.compile(r"T-[0-9A-HJKMNP-TV-Z]{8}")
+
+
+class NextTurn:
+    """Puts what people answered since in front of a reply."""
+
+    def __init__(self, db: Database, replies: Replies) -> None:
+        self._db = db
+        self._replies = replies
+
+    async def told(self, reply: Reply, conversation: Conversation) -> Reply:
+        """The reply, after what the asker waits for; if SQL is away he gets that another time."""
+        whose = _his(conversation)
+        if whose is None:
+            return reply
+        try:
+            answered = await self._take(conversation, whose)
+        except DatabaseUnavailable as exc:
+            structlog.get_logger("sekisho.delivery").warning("answers not told", error=str(exc))
+            return reply
+        if not answered:
+            return reply
+        news = [
+            self._replies.told(reply.language, row["question"], row["id"], row["answer"]) for row in answered
+        ]
+        return replace(
+            reply, text="\n\n".join([*news, reply.text]), told=tuple(row["id"] for row in answered)
+        )
+
+    async def _take(self, conversation: Conversation, whose: ColumnElement[bool]) -> Sequence[RowMapping]:
+        """Answers that nobody has told yet, marked as told: of two messages at once, one gets them."""
+        now = datetime.now(UTC)
+        untold = (
+            tickets.c.tenant == conversation.tenant,
+            tickets.c.group.in_({"", conversation.group}),
+            tickets.c.state == "answered",
+            tickets.c.outcome != "stale_entry",
+            tickets.c.told_at.is_(None),
+            tickets.c.answered_at > now - REMEMBERED,
+        )
+        waiting = select(tickets.c.id).where(*untold, whose).order_by(tickets.c.answered_at).limit(AT_ONCE)
+        async with self._db.connect() as connection:  # most have nothing waiting: no write lock for them
+            ids = (await connection.scalars(waiting)).all()
+        if not ids:
+            return ()
+        taken = update(tickets).where(*untold, tickets.c.id.in_(ids)).values(told_at=now)
+        shown = taken.returning(tickets.c.id, tickets.c.question, tickets.c.answer, tickets.c.answered_at)
+        async with self._db.begin() as connection:
+            rows = (await connection.execute(shown)).mappings().all()
+            for row in rows:
+                detail = {"request_id": conversation.request_id}
+                await record_event(connection, row["id"], "told", by="gateway", detail=detail)
+        return sorted(rows, key=lambda row: row["answered_at"])
+
+
+def _his(conversation: Conversation) -> ColumnElement[bool] | None:
+    """Which tickets are this asker's; None if nothing says so."""
+    ours = (turn.text for turn in conversation.turns if turn.role == "assistant")
+    named = list(dict.fromkeys(number for text in ours for number in _NUMBER.findall(text)))[-LOOKED_AT:]
+    conditions: list[ColumnElement[bool]] = []
+    if conversation.asker:
+        conditions.append(tickets.c.asker == conversation.asker)
+    if named:
+        nameless = tickets.c.asker.is_(None) if conversation.asker else true()  # another's proves nothing
+        conditions.append(and_(tickets.c.id.in_(named), nameless))
+    return or_(*conditions) if conditions else None

@@ -1,0 +1,135 @@
+"""What a person answered is told in the conversation, to whoever asked, once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gateway.delivery.next_turn import NextTurn
+from gateway.domain import Conversation, Reply, Turn
+from gateway.replies import Replies
+from gateway.review.tickets import Tickets
+from gateway.settings import PolicySettings
+from storage.sql import Database
+from tests.chatbot import Chatbot, Says
+from tests.delivery.conftest import CONFIG, SECRET
+from tests.gateway.running import Gateway, settings
+from tests.receiver import Receiver
+from tests.review.asking import question
+
+NEXT = Reply((), "Hello!", "en")
+
+
+def said(*texts: str, asker: str | None = None, tenant: str = "acme", group: str = "") -> Conversation:
+    roles = ("user", "assistant") * len(texts)
+    turns = tuple(Turn(role, text) for role, text in zip(roles, texts, strict=False))  # type: ignore[arg-type]
+    return Conversation(turns=turns, tenant=tenant, group=group, request_id="r-2", asker=asker)
+
+
+@pytest.fixture
+def next_turn(database: Database) -> NextTurn:
+    return NextTurn(database, Replies(PolicySettings()))
+
+
+async def answered(database: Database, *, asker: str | None = "u-1", group: str = "") -> str:
+    tickets = Tickets(database)
+    ticket = await tickets.open(
+        question(asker=asker, group=group), outcome="escalated", reason="gate_unsure", steps=()
+    )
+    await tickets.answer(ticket, tenant="acme", by="Sato", answer="300 yen.")
+    return ticket
+
+
+async def test_the_asker_gets_it_once_and_before_the_reply(database: Database, next_turn: NextTurn) -> None:
+    ticket = await answered(database)
+    reply = await next_turn.told(NEXT, said("Hi", asker="u-1"))
+    assert reply.told == (ticket,)
+    assert reply.text.startswith("About your earlier question “How much is a residence card?”")
+    assert "300 yen." in reply.text
+    assert reply.text.endswith("Hello!")
+    assert (await next_turn.told(NEXT, said("Hi", asker="u-1"))) == NEXT
+    events = await Tickets(database).events(ticket, tenant="acme")
+    assert (events[-1].event, events[-1].detail) == ("told", {"request_id": "r-2"})
+
+
+@pytest.mark.parametrize(
+    "conversation",
+    [
+        pytest.param(said("Hi"), id="nobody says who he is"),
+        pytest.param(said("Hi", asker="u-2"), id="another asker"),
+        pytest.param(said("Hi", asker="u-1", tenant="other"), id="another tenant"),
+        pytest.param(said("Tell me about {ticket}"), id="a number that the asker wrote"),
+        pytest.param(said("Hm", "Your ticket is {ticket}.", "And?", asker="u-2"), id="another's number"),
+    ],
+)
+async def test_nobody_else_gets_it(
+    database: Database, next_turn: NextTurn, conversation: Conversation
+) -> None:
+    ticket = await answered(database)
+    turns = tuple(Turn(turn.role, turn.text.replace("{ticket}", ticket)) for turn in conversation.turns)
+    other = Conversation(turns=turns, tenant=conversation.tenant, request_id="r-2", asker=conversation.asker)
+    assert await next_turn.told(NEXT, other) == NEXT
+    assert (await next_turn.told(NEXT, said("Hi", asker="u-1"))).told == (ticket,)
+
+
+async def test_a_group_s_answer_stays_in_the_group(database: Database, next_turn: NextTurn) -> None:
+    ticket = await answered(database, group="staff")
+    assert await next_turn.told(NEXT, said("Hi", asker="u-1")) == NEXT
+    assert (await next_turn.told(NEXT, said("Hi", asker="u-1", group="staff"))).told == (ticket,)
+
+
+async def test_the_conversation_itself_says_whose_it_is(database: Database, next_turn: NextTurn) -> None:
+    ticket = await answered(database, asker=None)
+    reply = await next_turn.told(NEXT, said("How much?", f"Your ticket is {ticket}.", "And?"))
+    assert reply.told == (ticket,)
+
+
+async def test_of_two_messages_at_once_one_gets_it(database: Database, next_turn: NextTurn) -> None:
+    await answered(database)
+    replies = await asyncio.gather(*(next_turn.told(NEXT, said("Hi", asker="u-1")) for _ in range(5)))
+    assert sum(bool(reply.told) for reply in replies) == 1
+
+
+async def test_what_still_waits_or_was_dismissed_is_not_told(database: Database, next_turn: NextTurn) -> None:
+    tickets = Tickets(database)
+    for _ in range(2):
+        ticket = await tickets.open(question(), outcome="escalated", reason="r", steps=())
+    await tickets.dismiss(ticket, tenant="acme", by="Sato")
+    assert await next_turn.told(NEXT, said("Hi", asker="u-1")) == NEXT
+
+
+async def test_it_speaks_the_language_of_the_next_message(database: Database, next_turn: NextTurn) -> None:
+    for language, words in (("ja", "担当者からの回答です"), ("zh", "工作人员答复如下")):
+        await answered(database)
+        reply = await next_turn.told(Reply((), "…", language), said("…", asker="u-1"))
+        assert words in reply.text
+
+
+def test_through_the_official_client(
+    chatbot: Chatbot, receiver: Receiver, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    text = CONFIG.format(chatbot=chatbot.base_url, receiver=receiver.url) + "  in_conversation: true\n"
+    chatbot.when(
+        "annex", Says("The annex opens at 11:30 and costs 800 yen.", contexts=["The annex opens at nine."])
+    )
+    with Gateway(settings(tmp_path_factory.mktemp("told"), text, SIGNING_SECRET=SECRET)) as gateway:
+        client = gateway.openai()
+        asked = client.chat.completions.create(
+            model="sekisho", messages=[{"role": "user", "content": "When does the annex open?"}]
+        )
+        first = asked.choices[0].message.content or ""
+        ticket = asked.model_extra["sekisho"]["ticket"]  # type: ignore[index]
+        with gateway.http("reviewer") as reviewer:
+            reviewer.post(f"/v1/tickets/{ticket}/answer", json={"answer": "At nine, and it is free."})
+        history = [
+            {"role": "user", "content": "When does the annex open?"},
+            {"role": "assistant", "content": first},
+            {"role": "user", "content": "Thanks"},
+        ]
+        told = client.chat.completions.with_raw_response.create(model="sekisho", messages=history)  # type: ignore[arg-type]
+        assert told.headers["x-sekisho-told"] == ticket
+        assert "At nine, and it is free." in (told.parse().choices[0].message.content or "")
+        streamed = client.chat.completions.create(model="sekisho", messages=history, stream=True)  # type: ignore[arg-type]
+        whole = "".join(chunk.choices[0].delta.content or "" for chunk in streamed if chunk.choices)  # type: ignore[union-attr]
+        assert "free" not in whole, "once"
