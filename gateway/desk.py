@@ -27,6 +27,8 @@ from storage.sql import Database
 
 __all__ = ["Desk", "open_desk"]
 
+MARGIN_S = 15.0  # to write down what became of an attempt, before another replica may make it again
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
@@ -65,7 +67,12 @@ async def open_desk(
             given=given,
             feedback=Feedback(db, given, settings.feedback),
             outbox=outbox,
-            courier=Courier(outbox, _senders(settings, db, http), watch=metrics.delivered),
+            courier=Courier(
+                outbox,
+                _senders(settings, db, http),
+                watch=metrics.delivered,
+                timeout_s=settings.delivery.timeout_s,
+            ),
             notices=Notices(
                 db, outbox, settings.delivery.notices, promise_hours=settings.review.promise_hours
             ),
@@ -79,6 +86,7 @@ def _outbox(settings: Settings, db: Database) -> Outbox:
             Receiver(webhook.name, webhook.tenant, frozenset(webhook.events))
             for webhook in settings.delivery.webhooks
         ],
+        claim_s=settings.delivery.timeout_s + MARGIN_S,
     )
 
 

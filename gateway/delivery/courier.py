@@ -15,6 +15,7 @@ __all__ = ["Courier", "NotDelivered", "Sender", "Told", "Watch"]
 
 INTERVAL_S = 1.0
 AT_ONCE = 20
+TIMEOUT_S = 30.0
 
 Told = Literal["sent", "failed", "dead"]
 
@@ -44,11 +45,18 @@ class Courier:
     """Delivers what is due to the receivers that this configuration knows; what others get stays."""
 
     def __init__(
-        self, outbox: Outbox, senders: Mapping[str, Sender], *, watch: Watch = lambda target, result: None
+        self,
+        outbox: Outbox,
+        senders: Mapping[str, Sender],
+        *,
+        watch: Watch = lambda target, result: None,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
+        """`timeout_s` must be shorter than the outbox's claims: no attempt outlives its claim."""
         self._outbox = outbox
         self._senders = dict(senders)
         self._watch = watch
+        self._timeout_s = timeout_s
         self._log = structlog.get_logger("sekisho.delivery")
 
     async def run(self) -> None:
@@ -82,7 +90,11 @@ class Courier:
         return len(claimed)
 
     async def _attempt(self, delivery: Delivery) -> None:
-        await self._senders[delivery.target].send(delivery)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await self._senders[delivery.target].send(delivery)
+        except TimeoutError as exc:
+            raise NotDelivered(f"no answer within {self._timeout_s:g} s") from exc
 
     async def _failed(self, delivery: Delivery, why: NotDelivered) -> None:
         dead = await self._outbox.failed(delivery, str(why), final=why.final, retry_after_s=why.retry_after_s)

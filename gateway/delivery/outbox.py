@@ -32,7 +32,7 @@ DeliveryState = Literal["waiting", "sent", "dead"]
 # As the Standard Webhooks specification proposes: about three days, then a person has to look.
 AFTER_S = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 JITTER = 0.2  # share by which a wait is shortened or drawn out: a receiver that comes back is not run over
-CLAIM = timedelta(seconds=90)  # longer than any attempt may take
+CLAIM_S = 90.0  # longer than any attempt may take
 LONGEST_WAIT_S = 86_400.0  # that a receiver may ask for
 LONGEST_ERROR = 500
 
@@ -75,9 +75,10 @@ class DeliveryPage:
 class Outbox:
     """Everything that was, is or could not be delivered."""
 
-    def __init__(self, db: Database, receivers: Sequence[Receiver] = ()) -> None:
+    def __init__(self, db: Database, receivers: Sequence[Receiver] = (), *, claim_s: float = CLAIM_S) -> None:
         self._db = db
         self._receivers = tuple(receivers)
+        self._claim = timedelta(seconds=claim_s)
 
     async def put(self, connection: AsyncConnection, ticket: Ticket, event: str) -> None:
         """Keep what happened to a ticket for those who want to know, in the transaction in which it does."""
@@ -111,7 +112,7 @@ class Outbox:
         async with self._db.begin() as connection:
             rows = (await connection.execute(query.with_for_update(skip_locked=True))).mappings().all()
             ours = table.c.id.in_([row["id"] for row in rows])
-            claimed = {"due_at": now + CLAIM, "attempts": table.c.attempts + 1}
+            claimed = {"due_at": now + self._claim, "attempts": table.c.attempts + 1}
             await connection.execute(update(table).where(ours).values(claimed))
         return tuple(_delivery(dict(row) | {"attempts": row["attempts"] + 1}) for row in rows)
 

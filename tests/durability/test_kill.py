@@ -1,4 +1,5 @@
-"""Kill −9 at random moments while entries are approved and tickets created and answered: nothing acknowledged is lost.
+"""Kill −9 at random moments while entries are approved and paused, tickets created and answered: nothing
+acknowledged is lost, and every answer that was acknowledged reaches the asker's side.
 
 Five kills by default; `make test ARGS="tests/durability --kills 50"` for more.
 """
@@ -6,6 +7,7 @@ Five kills by default; `make test ARGS="tests/durability --kills 50"` for more.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import signal
@@ -14,22 +16,29 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
 import pytest
+from standardwebhooks import Webhook
 
 from cache.indexing import disagreement
 from gateway.configuration import load_settings
 from gateway.stores import open_stores
 from storage.vectors import IndexUnavailable
+from tests.receiver import Got, Receiver
 
 KEY = "sk-test-admin-for-the-kills"
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 WORKERS = 4
+PATIENCE_S = 60.0
 CONFIG = """
 gate: {enabled: false}
 logging: {level: error}
 auth: {keys: [{key: "${KILL_KEY}", role: admin}]}
+feedback: {pause_after: 1}
+delivery: {timeout_s: 2, webhooks: [{name: helpdesk, url: "${KILL_RECEIVER}", secret: "${KILL_SECRET}"}]}
 """
 
 
@@ -40,6 +49,9 @@ class Acknowledged:
     entries: dict[str, str] = field(default_factory=dict)  # id to question
     tickets: set[str] = field(default_factory=set)
     answered: dict[str, str] = field(default_factory=dict)  # ticket to answer
+    disputed: dict[str, str] = field(
+        default_factory=dict
+    )  # entry that an asker was not content with to ticket
 
 
 @pytest.fixture
@@ -50,17 +62,41 @@ def kills(request: pytest.FixtureRequest) -> int:
 
 def test_nothing_acknowledged_is_lost(kills: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KILL_KEY", KEY)
+    monkeypatch.setenv("KILL_SECRET", SECRET)
     config = tmp_path / "sekisho.yaml"
     config.write_text(CONFIG)
     done, chance = Acknowledged(), random.Random(20261121)
-    for _ in range(kills):
-        with Killed(config) as url:
-            asyncio.run(work(url, done, seconds=chance.uniform(0.05, 1.5)))
-    with Killed(config) as url:  # start-up has found what was not indexed
-        asyncio.run(check(url, done))
+    with Receiver() as receiver:
+        monkeypatch.setenv("KILL_RECEIVER", receiver.url)
+        for _ in range(kills):
+            with Killed(config) as url:
+                asyncio.run(work(url, done, seconds=chance.uniform(0.05, 1.5)))
+        with Killed(config) as url:  # start-up has found what was not indexed
+            asyncio.run(check(url, done))
+            receiver.wait(lambda got: done.answered.keys() <= told_of(got), seconds=60)
+    told_once_or_again(receiver.got, done)
     asyncio.run(index_agrees(config))
     assert len(done.entries) >= kills
     assert len(done.tickets) >= kills
+    assert len(done.disputed) >= kills
+
+
+def told_of(got: list[Got]) -> set[str]:
+    """The tickets that the asker's side was told of."""
+    return {one.json()["data"]["ticket"] for one in list(got)}
+
+
+def told_once_or_again(got: list[Got], done: Acknowledged) -> None:
+    """Signed, with the answer that was given; what came twice came under the same id."""
+    ids: dict[str, set[str]] = {}
+    for one in got:
+        data = json.loads(one.body)["data"]
+        timestamp = datetime.fromtimestamp(int(one.headers["webhook-timestamp"]), UTC)
+        signature = Webhook(SECRET).sign(one.headers["webhook-id"], timestamp, one.body.decode())
+        assert signature == one.headers["webhook-signature"]
+        assert data["answer"] == done.answered.get(data["ticket"], data["answer"])
+        ids.setdefault(data["ticket"], set()).add(one.headers["webhook-id"])
+    assert all(len(known) == 1 for known in ids.values())
 
 
 class Killed:
@@ -106,7 +142,11 @@ async def work(url: str, done: Acknowledged, *, seconds: float) -> None:
     """Ask, approve and answer from several clients at once; the process is killed when this returns."""
     async with client(url) as http:
         workers = [asyncio.create_task(one_worker(http, done)) for _ in range(WORKERS)]
+        before, deadline = done.progress(), time.monotonic() + PATIENCE_S
         await asyncio.sleep(seconds)
+        while not all(now > then for now, then in zip(done.progress(), before, strict=True)):
+            assert time.monotonic() < deadline, f"nothing gets done: {done.progress()}"
+            await asyncio.sleep(0.01)  # a slow machine gets its time; then it is killed at once
         for worker in workers:
             worker.cancel()  # requests in flight are neither acknowledged nor refused
         await asyncio.gather(*workers, return_exceptions=True)
@@ -133,6 +173,21 @@ async def one_worker(http: httpx2.AsyncClient, done: Acknowledged) -> None:
             answered = await http.post(f"/v1/tickets/{ticket}/answer", json=answer)
             if answered.status_code == 200:
                 done.answered[ticket] = answer["answer"]
+        await dispute(http, name, done)
+
+
+async def dispute(http: httpx2.AsyncClient, name: str, done: Acknowledged) -> None:
+    """An asker is not content with a verified answer, which pauses it."""
+    entry = {"phrasings": [f"Where is {name}?"], "answer": "Here.", "language": "en", "state": "active"}
+    created = await http.post("/v1/entries", json=entry)
+    asked = await http.post("/v1/answers", json={"question": f"Where is {name}?", "user": name})
+    if created.status_code != 201 or asked.status_code != 200 or asked.json()["outcome"] != "ground_truth":
+        return
+    said = {"request_id": asked.json()["id"], "verdict": "down"}
+    kept = await http.post("/v1/feedback", json=said)
+    if kept.status_code == 201:
+        assert kept.json()["entry"] == created.json()["entry"]["id"]
+        done.disputed[kept.json()["entry"]] = kept.json()["tickets"][0]
 
 
 async def check(url: str, done: Acknowledged) -> None:
@@ -142,6 +197,10 @@ async def check(url: str, done: Acknowledged) -> None:
             assert (await http.get(f"/v1/entries/{entry}")).status_code == 200, f"entry {entry} is lost"
             found = (await http.post("/v1/cache/lookup", json={"question": question})).json()
             assert found["type"] == "hit", f"{question} is not served"
+        for entry, ticket in done.disputed.items():
+            kept = (await http.get(f"/v1/entries/{entry}")).json()
+            assert kept["state"] == "paused", f"the pause of {entry} is lost"
+            assert (await http.get(f"/v1/tickets/{ticket}")).status_code == 200, f"ticket {ticket} is lost"
         for ticket in done.tickets:
             kept = await http.get(f"/v1/tickets/{ticket}")
             assert kept.status_code == 200, f"ticket {ticket} is lost"
