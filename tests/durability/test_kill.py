@@ -53,6 +53,10 @@ class Acknowledged:
         default_factory=dict
     )  # entry that an asker was not content with to ticket
 
+    def progress(self) -> tuple[int, ...]:
+        """How much of each kind of work."""
+        return len(self.entries), len(self.tickets), len(self.answered), len(self.disputed)
+
 
 @pytest.fixture
 def kills(request: pytest.FixtureRequest) -> int:
