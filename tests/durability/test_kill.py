@@ -202,8 +202,8 @@ async def check(url: str, done: Acknowledged) -> None:
             found = (await http.post("/v1/cache/lookup", json={"question": question})).json()
             assert found["type"] == "hit", f"{question} is not served"
         for entry, ticket in done.disputed.items():
-            kept = (await http.get(f"/v1/entries/{entry}")).json()
-            assert kept["state"] == "paused", f"the pause of {entry} is lost"
+            found = (await http.get(f"/v1/entries/{entry}")).json()
+            assert found["entry"]["state"] == "paused", f"the pause of {entry} is lost"
             assert (await http.get(f"/v1/tickets/{ticket}")).status_code == 200, f"ticket {ticket} is lost"
         for ticket in done.tickets:
             kept = await http.get(f"/v1/tickets/{ticket}")
