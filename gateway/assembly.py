@@ -19,7 +19,6 @@ from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
-from gateway.delivery.next_turn import NextTurn
 from gateway.desk import Desk, open_desk
 from gateway.figures.report import Figures
 from gateway.gatekeeping.lists import denying_replies
@@ -45,7 +44,7 @@ from gateway.review.queue import Queue
 from gateway.review.rereview import Overdue, review_overdue
 from gateway.review.tickets import Tickets
 from gateway.settings import AuthSettings, CacheSettings, Settings, UnderstandingSettings
-from gateway.stages import Gate, Judge, Rag, Reviewers, Watch
+from gateway.stages import Gate, Judge, Rag, Watch
 from gateway.stores import Stores, open_stores
 from gateway.switched_off import NoCache, NoEncoder, NoJudge
 from gateway.telemetry import Metrics, Telemetry
@@ -148,16 +147,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         keys=_keys(settings.auth, stores.database),
         people=await open_people(settings.console, stores.database),
         telemetry=telemetry,
-        pipeline=_pipeline(
-            settings,
-            stores,
-            gatekeeping,
-            chatbot,
-            judge,
-            desk.tickets,
-            telemetry,
-            _next_turn(settings, stores),
-        ),
+        pipeline=_pipeline(settings, stores, gatekeeping, chatbot, judge, desk, telemetry),
         trying=_trying(settings, stores, gatekeeping, chatbot, judge),
         probe=await encode_one(stores.encoder, "Is anybody there?"),
     )
@@ -169,9 +159,8 @@ def _pipeline(
     gates: Gatekeeping,
     rag: Rag,
     judge: Judge,
-    reviewers: Reviewers,
+    desk: Desk | None,
     watch: Watch,
-    next_turn: NextTurn | None = None,
 ) -> Pipeline:
     return Pipeline(
         understanding=_understanding(settings.understanding, stores.encoder),
@@ -181,25 +170,20 @@ def _pipeline(
         cache=stores.shelf if settings.cache.enabled else NoCache(),
         rag=rag,
         judge=judge,
-        reviewers=reviewers,
+        reviewers=desk.tickets if desk else NoTickets(),
         replies=Replies(settings.policy, settings.replies, by_rule=denying_replies(settings)),
         watch=watch,
         did_you_mean=_near_questions(settings.cache, stores),
         modes=TopicModes(settings.review, word_cut(settings.understanding.default_language)),
-        next_turn=next_turn,
+        next_turn=desk.next_turn if desk else None,
         on_unchecked=settings.faithfulness.on_unchecked,
         judge_timeout_s=settings.faithfulness.timeout_s,
     )
 
 
 def _trying(settings: Settings, stores: Stores, gates: Gatekeeping, rag: Rag, judge: Judge) -> Trying:
-    pipeline = _pipeline(settings, stores, gates, rag, judge, NoTickets(), Unwatched())
+    pipeline = _pipeline(settings, stores, gates, rag, judge, None, Unwatched())
     return Trying(settings, pipeline, gates.gate, stores.encoder, fit=partial(fit_apart, stores))
-
-
-def _next_turn(settings: Settings, stores: Stores) -> NextTurn | None:
-    told = settings.delivery.in_conversation
-    return NextTurn(stores.database, Replies(settings.policy, settings.replies)) if told else None
 
 
 def _audits(settings: CacheSettings, stores: Stores) -> Audits:

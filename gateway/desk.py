@@ -10,10 +10,12 @@ from typing import Any
 import httpx2
 
 from gateway.delivery.courier import Courier, Sender
+from gateway.delivery.next_turn import NextTurn
 from gateway.delivery.notices import AppriseSender, Notices
 from gateway.delivery.outbox import Outbox, Receiver
 from gateway.delivery.webhooks import WebhookSender
 from gateway.delivery_settings import WebhookSettings
+from gateway.replies import Replies
 from gateway.review.closing import Closing
 from gateway.review.feedback import Feedback
 from gateway.review.gate_examples import GateExamples
@@ -42,6 +44,7 @@ class Desk:
     outbox: Outbox
     courier: Courier
     notices: Notices
+    next_turn: NextTurn | None  # None: nothing is told in conversations
 
     @property
     def beside(self) -> tuple[Coroutine[Any, Any, None], ...]:
@@ -73,10 +76,16 @@ async def open_desk(
                 watch=metrics.delivered,
                 timeout_s=settings.delivery.timeout_s,
             ),
+            next_turn=_next_turn(settings, db),
             notices=Notices(
                 db, outbox, settings.delivery.notices, promise_hours=settings.review.promise_hours
             ),
         )
+
+
+def _next_turn(settings: Settings, db: Database) -> NextTurn | None:
+    told = settings.delivery.in_conversation
+    return NextTurn(db, Replies(settings.policy, settings.replies)) if told else None
 
 
 def _outbox(settings: Settings, db: Database) -> Outbox:
