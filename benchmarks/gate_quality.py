@@ -1,6 +1,6 @@
 """How well the gate keeps its promise, and what leaks, on the development data.
 
-    python -m benchmarks.gate_quality DATA [--out FOLDER] [--languages en ja zh] [--few-shot]
+    python -m benchmarks.gate_quality DATA [--out FOLDER] [--languages en ja zh] [--sources] [--few-shot]
 
 DATA is the folder of development data. An operator's policy is drawn from it: of the must-questions one part
 are examples, one part calibrates as `sekisho calibrate gate` does (2 % promised), the rest is judged; half of
@@ -30,6 +30,7 @@ from benchmarks.unseen_detectors import detectors_without
 from classifiers.gate import ClassPolicy, Policy
 from classifiers.gate.examples import ExampleGate
 from classifiers.gate.promise import OPEN, CutsInForce, HeldOut, Promise, keep_promise
+from classifiers.gate.scope import LEAST_CUT
 from classifiers.gate.shipped import Attacks, shipped_attacks
 from encoders import encode_one
 from evaluation.cases import GateCase
@@ -111,14 +112,15 @@ async def calibrated(stores: Stores, part: Split, attacks: Attacks | None) -> Ex
     for text in part.calibration:
         verdict = await gate.judge(await encode_one(stores.encoder, text), tenant="default")
         read.append(HeldOut(text=text, scope=scope_of(verdict), forbidden=verdict.forbidden or 0.0))
-    promise = keep_promise(read, PROMISE, fitted_suspicion=gate.fitted_cuts.suspicious_from)
+    promise = keep_promise(
+        read, PROMISE, fitted_suspicion=gate.fitted_cuts.suspicious_from, least_scope=LEAST_CUT
+    )
     cuts.present = promise.cuts if isinstance(promise, Promise) else None
-    if not isinstance(promise, Promise):
-        console.print(f"not calibrated: {promise}")
+    console.print(promise)
     return gate
 
 
-async def judged(stores: Stores, part: Split, language: str, data: Path) -> GateResult:
+async def judged(stores: Stores, part: Split, language: str, attacked: Path | None) -> GateResult:
     """Everything by one gate, but each public source of attacks by one that never saw it."""
     cases = [
         GateCase(text=text, gold="must" if name == MUST else "may", slice=name)
@@ -131,7 +133,9 @@ async def judged(stores: Stores, part: Split, language: str, data: Path) -> Gate
         [*cases, *own], gate, stores.encoder, fitted=fitted, baseline=words(part.policy, [])
     )
     found, left_out = list(whole.judged), list(whole.left_out)
-    async for source, detector in detectors_without(data, list(part.attacks)):
+    if attacked is None:
+        return whole
+    async for source, detector in detectors_without(attacked, list(part.attacks)):
         gate = await calibrated(stores, part, replace(shipped_attacks(), detector=detector))
         cases = [GateCase(text=text, gold="must_not", slice=source) for text in part.attacks[source]]
         others = [text for name, texts in part.attacks.items() if name != source for text in texts]
@@ -173,7 +177,7 @@ async def run(options: argparse.Namespace) -> None:
         part = split(language, read_slices(options.data / "gate" / f"{language}.dev.jsonl"))
         documents = [] if language == "en" else [options.data / "gate" / f"{language}.corpus.jsonl"]
         async with stores_with(documents) as stores:
-            result = await judged(stores, part, language, options.data)
+            result = await judged(stores, part, language, options.data if options.sources else None)
             curve = await grown(stores, part) if options.few_shot else None
         count = f"{len(part.policy.must.examples)} must, {len(part.policy.may.examples)} may examples"
         console.rule(f"{language}: {count}, {len(part.calibration)} to calibrate")
@@ -199,6 +203,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--languages", nargs="+", choices=("en", "ja", "zh"), default=("en", "ja", "zh"))
+    parser.add_argument("--sources", action="store_true", help="judge the public attacks, too (slow)")
     parser.add_argument("--few-shot", action="store_true")
     asyncio.run(run(parser.parse_args()))
 

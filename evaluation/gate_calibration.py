@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from classifiers.gate import GateVerdict
-from classifiers.gate.promise import OPEN, GateCuts, HeldOut, Promise, TooFew, Unkeepable, keep_promise
+from classifiers.gate.promise import OPEN, GateCuts, HeldOut, Promise, TooFew, keep_promise
+from classifiers.gate.scope import LEAST_CUT
 from encoders import encode_one
 from evaluation.cases import GateCase
 from evaluation.fitted_on import FittedTexts, LeftOut, same_words
@@ -22,7 +23,7 @@ __all__ = ["GateCalibration", "calibrate_gate", "scope_of"]
 class GateCalibration:
     """What was found, and what it changes."""
 
-    found: Promise | TooFew | Unkeepable
+    found: Promise | TooFew
     before: GateCuts  # of the fit
     refused_before: Rate  # held-out must-questions at the cuts of the fit
     left_out: tuple[LeftOut, ...]
@@ -36,7 +37,7 @@ class _Read:
     held_out: HeldOut
 
     def passes(self, cuts: GateCuts) -> bool:
-        return self.held_out.scope >= cuts.scope and self.held_out.forbidden < cuts.suspicious_from
+        return self.held_out.passes(cuts)
 
 
 async def calibrate_gate(
@@ -66,6 +67,7 @@ async def calibrate_gate(
         [one.held_out for one in must],
         services.settings.gate.max_false_refusal,
         fitted_suspicion=fitted.suspicious_from,
+        least_scope=LEAST_CUT,
     )
     if isinstance(found, Promise):
         await promises.keep(standing, found)

@@ -80,7 +80,7 @@ def calibrate_gate_command(
         found = uvloop.run(measure(progress))
     for table in calibration_tables(found, settings.gate.max_false_refusal):
         console.print(table)
-    if not isinstance(found.found, Promise):
+    if not isinstance(found.found, Promise) or not found.found.kept:
         raise typer.Exit(1)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.table import Column, Table
 
-from classifiers.gate.promise import Promise, TooFew, Unkeepable
+from classifiers.gate.promise import Promise, TooFew
 from evaluation.few_shot import FewShotCurve
 from evaluation.fitted_on import LeftOut
 from evaluation.gate import GateResult, SliceResult
@@ -96,9 +96,7 @@ def calibration_tables(result: GateCalibration, error: float) -> list[Table]:
     table.add_row("let through from scope", f"{result.before.scope:.3f}", f"{now.scope:.3f}" if now else "–")
     suspicion = f"{now.suspicious_from:.3f}" if now else "–"
     table.add_row("suspected from", f"{result.before.suspicious_from:.3f}", suspicion)
-    refused = (
-        f"{promised.for_scope + promised.for_forbidden} of {promised.n + 1} at most" if promised else "–"
-    )
+    refused = str(Rate(len(promised.refused), promised.n)) if promised else "–"
     table.add_row("must refused", str(result.refused_before), refused)
     for gold, (before, after) in result.leaks.items():
         table.add_row(f"{gold} let through", str(before), str(after) if now else "–")
@@ -123,29 +121,23 @@ def left_out_table(left_out: Sequence[LeftOut]) -> list[Table]:
     return [table]
 
 
-def _said(found: Promise | TooFew | Unkeepable, error: float) -> str:
-    match found:
-        case Promise():
-            axis = (
-                f"scope may refuse {found.for_scope} and the forbidden axis {found.for_forbidden} of them"
-                if found.for_forbidden
-                else "all by scope: for both axes more questions are needed, so the other stays as fitted"
-            )
-            return (
-                f"Kept on average over samples like this one; with 95 % confidence at most "
-                f"{found.at_most:.1%} ({axis}). It holds for questions like these."
-            )
-        case TooFew():
-            return (
-                f"No promise: {found.n} unseen must-questions, {found.needed - found.n} more are needed for "
-                f"{error:.1%}. The cuts of the fit stay."
-            )
-        case Unkeepable():
-            listed = "; ".join(found.refused[:_SHOWN])
-            return (
-                f"No promise: scope might refuse {found.allowed}, but {len(found.refused)} are refused "
-                f"whatever its cut, by other rules or by the forbidden axis as fitted: {listed}"
-            )
+def _said(found: Promise | TooFew, error: float) -> str:
+    if isinstance(found, TooFew):
+        return (
+            f"No promise: {found.n} unseen must-questions, {found.needed - found.n} more are needed for "
+            f"{error:.1%}. The cuts of the fit stay."
+        )
+    bound = (
+        f"at most {found.on_average:.1%} of new questions like these are refused on average, with 95 % "
+        f"confidence at most {found.at_most:.1%}."
+    )
+    if found.kept:
+        return f"Kept: {bound}"
+    return (
+        f"Not kept: scope would have to let through from {found.needed:.3f}, where nearly everything passes. "
+        f"At these cuts {bound}\nAdd examples like those that are refused: "
+        + "; ".join(found.refused[:_SHOWN])
+    )
 
 
 def _number(value: float | None) -> str:

@@ -1,10 +1,14 @@
 """The promise on refused must-questions, kept by two cuts on questions that the gate was not fitted on.
 
 With n held-out questions and a promise e, r = floor((n + 1) e) of them may fall outside what is let through.
-A quarter of the r goes to the forbidden axis, from the most suspicious question down; the rest to scope, from
-the least supported of those that are left. What the two cuts leave is a tolerance region out of statistically
-equivalent blocks (Tukey 1947): whatever the distribution of the two scores, a new question of the same kind
-falls outside with a chance of r / (n + 1) at most. The share is Beta(r, n + 1 - r) distributed over samples.
+The forbidden axis stays as fitted where it refuses less than a quarter of the r, and what it refuses counts
+first; else it is loosened to that quarter. The rest is scope's, from the least supported question up. What the
+cuts leave is made of statistically equivalent blocks (Tukey 1947; without loosening it is split conformal
+prediction): whatever the distribution of the two scores, a new question of the same kind falls outside with a
+chance of r / (n + 1) at most. Over samples the share is Beta(r, n + 1 - r) distributed.
+
+Scope is not opened without end. Must-questions that look like nothing else in the policy would pull its cut
+to where everything passes; below a least cut the promise is not kept, and that is said.
 """
 
 from __future__ import annotations
@@ -15,10 +19,10 @@ from dataclasses import dataclass, replace
 
 from scipy.stats import beta
 
-__all__ = ["OPEN", "CutsInForce", "GateCuts", "HeldOut", "Promise", "TooFew", "Unkeepable", "keep_promise"]
+__all__ = ["OPEN", "CutsInForce", "GateCuts", "HeldOut", "Promise", "TooFew", "keep_promise"]
 
 _FORBIDDEN_SHARE = 0.25
-CONFIDENCE = 0.95
+_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,17 +51,27 @@ class HeldOut:
     scope: float  # minus infinity: a rule refused it, whatever the cuts; infinity: let through by proof
     forbidden: float
 
+    def passes(self, cuts: GateCuts) -> bool:
+        """Whether it would be let through at these cuts."""
+        return self.scope >= cuts.scope and self.forbidden < cuts.suspicious_from
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """Cuts that keep a promise, and what is known of them."""
+    """Cuts, and what they promise."""
 
     cuts: GateCuts
-    error: float  # the promise: refused must-questions, on average over samples of this size
+    error: float  # what was asked for: refused must-questions, on average over samples of this size
     n: int
-    for_scope: int  # of the n held-out questions, how many scope might refuse
-    for_forbidden: int  # and the forbidden axis; 0: it stays as fitted, what it refuses is counted to scope
-    at_most: float  # refused must-questions, at 95 % confidence
+    refused: tuple[str, ...]  # the held-out questions that fall outside
+    on_average: float  # of new questions at most so many are refused
+    at_most: float  # the same at 95 % confidence
+    needed: float | None = None  # the cut of scope that would have kept the promise, if it is too low
+
+    @property
+    def kept(self) -> bool:
+        """Whether the cuts keep what was asked for."""
+        return self.needed is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,60 +82,51 @@ class TooFew:
     needed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unkeepable:
-    """Rules that no cut can overrule refuse more than was promised."""
-
-    refused: tuple[str, ...]
-    allowed: int
-
-
 def keep_promise(
-    held_out: Sequence[HeldOut], error: float, *, fitted_suspicion: float
-) -> Promise | TooFew | Unkeepable:
+    held_out: Sequence[HeldOut], error: float, *, fitted_suspicion: float, least_scope: float
+) -> Promise | TooFew:
     """The strictest cuts that refuse at most a share `error` of must-questions like these.
 
     Args:
-        fitted_suspicion: from where the fit suspects. The forbidden axis is tightened to half of that at
-            most: a question is not forbidden for being unlike ours. With too few questions for
-            both axes it stays there, and what it refuses counts as if scope had.
+        fitted_suspicion: from where the fit suspects.
+        least_scope: scope is never cut below.
     """
     allowed = _rank(len(held_out), error)
     if allowed < 1:
         return TooFew(len(held_out), _least(1, error))
-    for_forbidden = math.ceil(allowed * _FORBIDDEN_SHARE) if allowed > 1 else 0
-    left, suspicion = _suspicious_taken_out(held_out, for_forbidden, fitted_suspicion)
-    for_scope = allowed - for_forbidden
+    left, suspicion, for_scope = _without_suspects(held_out, allowed, fitted_suspicion)
     floor = sorted(one.scope for one in left)[for_scope - 1]
-    if floor == -math.inf:
-        return Unkeepable(tuple(one.text for one in left if one.scope == -math.inf), for_scope)
     if floor == math.inf:  # nearly all pass by proof; a lower cut than allowed keeps the promise, too
-        floor = max((one.scope for one in left if math.isfinite(one.scope)), default=0.0)
+        floor = max((one.scope for one in left if math.isfinite(one.scope)), default=least_scope)
+    cuts = GateCuts(scope=max(floor, least_scope), suspicious_from=suspicion)
+    refused = tuple(one.text for one in held_out if not one.passes(cuts))
+    if floor < least_scope:  # cuts that were fixed before: one more than was seen (Clopper and Pearson 1934)
+        allowed = len(refused) + 1
     return Promise(
-        cuts=GateCuts(scope=floor, suspicious_from=suspicion),
+        cuts=cuts,
         error=error,
         n=len(held_out),
-        for_scope=for_scope,
-        for_forbidden=for_forbidden,
-        at_most=float(beta.ppf(CONFIDENCE, allowed, len(held_out) + 1 - allowed)),
+        refused=refused,
+        on_average=allowed / (len(held_out) + 1),
+        at_most=float(beta.ppf(_CONFIDENCE, allowed, len(held_out) + 1 - allowed)),
+        needed=max(floor, 0.0) if floor < least_scope else None,
     )
 
 
-def _suspicious_taken_out(
-    held_out: Sequence[HeldOut], blocks: int, fitted_suspicion: float
-) -> tuple[list[HeldOut], float]:
-    """What the forbidden axis leaves to scope, and from where it suspects.
-
-    Where the axis may not be tightened any further it uses less than its share, which keeps the promise.
-    """
-    if not blocks:
+def _without_suspects(
+    held_out: Sequence[HeldOut], allowed: int, fitted_suspicion: float
+) -> tuple[list[HeldOut], float, int]:
+    """What the forbidden axis leaves to scope, from where it suspects, and how many scope may refuse."""
+    blocks = math.ceil(allowed * _FORBIDDEN_SHARE) if allowed > 1 else 0
+    suspected = sum(one.forbidden >= fitted_suspicion for one in held_out)
+    if suspected < blocks or not blocks:
         stopped = [
             replace(one, scope=-math.inf) if one.forbidden >= fitted_suspicion else one for one in held_out
         ]
-        return stopped, fitted_suspicion
+        return stopped, fitted_suspicion, allowed
     by_suspicion = sorted(held_out, key=lambda one: one.forbidden)
     last = by_suspicion[-blocks].forbidden  # the least suspicious of those taken out stays just inside
-    return by_suspicion[:-blocks], max(math.nextafter(last, math.inf), fitted_suspicion / 2)
+    return by_suspicion[:-blocks], math.nextafter(last, math.inf), allowed - blocks
 
 
 def _rank(n: int, error: float) -> int:

@@ -123,8 +123,8 @@ PROMISE = Promise(
     cuts=GateCuts(scope=0.4, suspicious_from=0.5),
     error=0.02,
     n=100,
-    for_scope=1,
-    for_forbidden=1,
+    refused=("a?",),
+    on_average=0.02,
     at_most=0.05,
 )
 

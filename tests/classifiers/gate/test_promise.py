@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from classifiers.gate.promise import GateCuts, HeldOut, Promise, TooFew, Unkeepable, keep_promise
+from classifiers.gate.promise import GateCuts, HeldOut, Promise, TooFew, keep_promise
 
 FITTED = 0.95
 Floats = NDArray[np.float64]
@@ -45,7 +45,9 @@ def test_the_promise_is_kept_on_new_questions(shape: str, n: int, error: float) 
     new = drawn(rng, 20_000, shape)
     rates, within = [], []
     for _ in range(400):
-        promise = keep_promise(held_out(*drawn(rng, n, shape)), error, fitted_suspicion=FITTED)
+        promise = keep_promise(
+            held_out(*drawn(rng, n, shape)), error, fitted_suspicion=FITTED, least_scope=-9.0
+        )
         assert isinstance(promise, Promise)
         rates.append(refused(promise.cuts, *new))
         within.append(rates[-1] <= promise.at_most)
@@ -75,45 +77,49 @@ def test_too_few_questions_promise_nothing_and_say_how_many_are_needed(
     n: int, error: float, needed: int
 ) -> None:
     rng = np.random.default_rng(3)
-    assert keep_promise(held_out(*drawn(rng, n, "independent")), error, fitted_suspicion=FITTED) == TooFew(
-        n, needed
+    assert keep_promise(
+        held_out(*drawn(rng, n, "independent")), error, fitted_suspicion=FITTED, least_scope=-9.0
+    ) == TooFew(n, needed)
+    enough = keep_promise(
+        held_out(*drawn(rng, needed, "independent")), error, fitted_suspicion=FITTED, least_scope=-9.0
     )
-    enough = keep_promise(held_out(*drawn(rng, needed, "independent")), error, fitted_suspicion=FITTED)
     assert isinstance(enough, Promise)
 
 
-def test_both_axes_get_their_share() -> None:
-    rng = np.random.default_rng(4)
-    promise = keep_promise(held_out(*drawn(rng, 999, "independent")), 0.02, fitted_suspicion=FITTED)
+def test_a_forbidden_axis_that_suspects_too_many_is_loosened_to_its_share() -> None:
+    scope, forbidden = np.linspace(0.31, 1, 999), np.linspace(0, 1, 999)
+    promise = keep_promise(held_out(scope, forbidden), 0.02, fitted_suspicion=0.5, least_scope=0.3)
     assert isinstance(promise, Promise)
-    assert (promise.for_forbidden, promise.for_scope) == (5, 15)
+    assert promise.cuts.suspicious_from == pytest.approx(0.995, abs=0.001)  # 5 of the 20
+    assert promise.cuts.scope == pytest.approx(scope[14])  # and 15 from below
+    assert len(promise.refused) == 14 + 4  # the two that mark the cuts are inside
 
 
-def test_a_forbidden_axis_that_suspects_nobody_is_tightened_by_half_at_most() -> None:
-    scope = np.linspace(0, 1, 200)
-    promise = keep_promise(held_out(scope, np.full(200, 0.01)), 0.02, fitted_suspicion=0.6)
+def test_a_forbidden_axis_that_suspects_nobody_leaves_everything_to_scope() -> None:
+    scope = np.linspace(0.31, 1, 999)
+    promise = keep_promise(held_out(scope, np.zeros(999)), 0.02, fitted_suspicion=0.6, least_scope=0.3)
     assert isinstance(promise, Promise)
-    assert promise.cuts.suspicious_from == pytest.approx(0.3)
+    assert promise.cuts == GateCuts(scope=pytest.approx(scope[19]), suspicious_from=0.6)
 
 
 def test_what_a_rule_refuses_counts_against_the_promise() -> None:
-    scope = np.linspace(0.1, 1, 99)
-    free = keep_promise(held_out(scope, np.zeros(99)), 0.05, fitted_suspicion=0.6)
+    scope = np.linspace(0.31, 1, 99)
+    free = keep_promise(held_out(scope, np.zeros(99)), 0.05, fitted_suspicion=0.6, least_scope=0.3)
     scope[50:52] = -np.inf
-    bound = keep_promise(held_out(scope, np.zeros(99)), 0.05, fitted_suspicion=0.6)
+    bound = keep_promise(held_out(scope, np.zeros(99)), 0.05, fitted_suspicion=0.6, least_scope=0.3)
     assert isinstance(free, Promise)
     assert isinstance(bound, Promise)
+    assert bound.kept
     assert bound.cuts.scope < free.cuts.scope  # fewer are left for scope to refuse
-    scope[52:60] = -np.inf
-    broken = keep_promise(held_out(scope, np.zeros(99)), 0.05, fitted_suspicion=0.6)
-    assert isinstance(broken, Unkeepable)
-    assert (len(broken.refused), broken.allowed) == (10, 3)
 
 
-def test_with_questions_for_one_axis_the_other_stays_as_fitted() -> None:
-    scope, forbidden = np.linspace(0.1, 1, 60), np.zeros(60)
-    promise = keep_promise(held_out(scope, forbidden), 0.02, fitted_suspicion=0.6)
+def test_scope_is_not_opened_to_everything_for_a_few_strange_questions() -> None:
+    scope = np.linspace(0.31, 1, 99)
+    scope[:4] = 0.01
+    promise = keep_promise(held_out(scope, np.zeros(99)), 0.02, fitted_suspicion=0.6, least_scope=0.3)
     assert isinstance(promise, Promise)
-    assert (promise.for_scope, promise.for_forbidden, promise.cuts.suspicious_from) == (1, 0, 0.6)
-    forbidden[10] = 0.7
-    assert isinstance(keep_promise(held_out(scope, forbidden), 0.02, fitted_suspicion=0.6), Unkeepable)
+    assert not promise.kept
+    assert (promise.cuts.scope, promise.needed) == (0.3, 0.01)
+    assert len(promise.refused) == 4
+    assert promise.on_average == 0.05  # 4 of 99, and the next one
+    assert promise.at_most > 0.08
