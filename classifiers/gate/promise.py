@@ -1,8 +1,8 @@
 """The promise on refused must-questions, kept by two cuts on questions that the gate was not fitted on.
 
 With n held-out questions and a promise e, r = floor((n + 1) e) of them may fall outside what is let through.
-The forbidden axis stays as fitted where it refuses less than a quarter of the r, and what it refuses counts
-first; else it is loosened to that quarter. The rest is scope's, from the least supported question up. What the
+The forbidden axis stays as fitted where it refuses less than a quarter of the r; what it refuses counts
+first. Else it is loosened to that quarter. The rest is scope's, from the least supported up. What the
 cuts leave is made of statistically equivalent blocks (Tukey 1947; without loosening it is split conformal
 prediction): whatever the distribution of the two scores, a new question of the same kind falls outside with a
 chance of r / (n + 1) at most. Over samples the share is Beta(r, n + 1 - r) distributed.

@@ -75,11 +75,12 @@ async def test_calibrated_cuts_serve_until_the_policy_changes(tmp_path: Path) ->
 
     async with assemble(load_settings(config)) as services:  # after a restart
         assert in_force(services) == found.cuts
-        refused = 0
+        refused = []
         for text in UNSEEN:
             encoded = await encode_one(services.stores.encoder, text)
-            refused += (await services.gate.judge(encoded, tenant="default")).label != "must"
-        assert refused <= 1  # of 30: r = 1
+            if (await services.gate.judge(encoded, tenant="default")).label != "must":
+                refused.append(text)
+        assert sorted(refused) == sorted(found.refused)  # the gate that serves is the one that was measured
 
     write(tmp_path, [*EXAMPLES, "When do you open?"])
     async with assemble(load_settings(config)) as services:
@@ -96,7 +97,8 @@ def test_what_the_gate_was_fitted_on_is_left_out_and_listed(
 ) -> None:
     write(tmp_path)
     code, said = calibrate([*UNSEEN, UNSEEN[0].upper(), "ＨＯＷ do I renew a card", EXAMPLES[5]], OTHERS)
-    assert code == 0
+    assert code in (0, 1)  # these few may not keep the promise, and then that is said
+    assert ("Not kept" in said) == (code == 1)
     assert "2 cases left out: the gate was fitted on them" in said
     assert "an example of must" in said
     assert "1 repeated questions were counted once" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from classifiers.gate import ClassPolicy, GateLabel, GateVerdict, Policy
+from classifiers.gate.promise import GateCuts, Promise
 from classifiers.testing import ScriptedGate
 from encoders.testing import HashingEncoder
 from evaluation.cases import GateCase
@@ -21,7 +23,9 @@ from evaluation.fitted_on import FittedTexts
 from evaluation.gate import GateResult, JudgedQuestion, evaluate_gate
 from evaluation.gate_report import write_report
 from evaluation.words_baseline import WordsBaseline
+from gateway.assembly import assemble
 from gateway.cli import app
+from gateway.configuration import load_settings
 
 POLICY = Policy(
     must=ClassPolicy("Our library.", tuple(f"How do I renew book {n}?" for n in range(10))),
@@ -154,9 +158,17 @@ def test_the_command_measures_with_the_calibrated_cuts(tmp_path: Path, run: Call
     assert before["slices"]["other"]["words_reach_rag_rate"] == 0.0
     assert "<svg" in (tmp_path / "report.html").read_text("utf-8")
 
-    result = CliRunner().invoke(app, ["calibrate", "gate", *words])
-    assert result.exit_code == 0, result.output
+    asyncio.run(let_nearly_everything_through(tmp_path / "sekisho.yaml"))
     run(*words, *out)
     after = json.loads((tmp_path / "out.json").read_text("utf-8"))
-    assert after["must_false_refusal_rate"] <= 1 / 8  # on the very questions that the cuts came from
-    assert after["must_false_refusal_rate"] < before["must_false_refusal_rate"]
+    assert (before["must_false_refusal_rate"], after["must_false_refusal_rate"]) == (1.0, 0.0)
+
+
+async def let_nearly_everything_through(config: Path) -> None:
+    """Keep cuts for the gate that serves, as `sekisho calibrate gate` does."""
+    cuts = GateCuts(scope=0.0, suspicious_from=2.0)
+    promise = Promise(cuts=cuts, error=0.2, n=8, refused=(), on_average=0.1, at_most=0.3)
+    async with assemble(load_settings(config)) as services:
+        gate = services.gatekeeping.promises.of("default")
+        assert gate is not None
+        await services.gatekeeping.promises.keep(gate[1], promise)
