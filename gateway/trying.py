@@ -2,7 +2,8 @@
 
 The stages are those that serve: the same gate, shelf, chatbot and judge, so a try costs what an answer costs.
 What keeps things is left out: no ticket is opened, and neither outcomes nor lookups nor accepted offers are
-recorded. The shelf is only read, as always.
+recorded. The shelf is only read, as always. What sees a try all the same is the memory of recent vectors, and
+whoever counts the calls of a judge or a chatbot elsewhere.
 """
 
 from __future__ import annotations

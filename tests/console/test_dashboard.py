@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from gateway.console.components.charts import LIGHT
 from gateway.console.pages import dashboard
 from tests.console.browsing import Chromium, needs_chromium
 from tests.gateway.running import Gateway
@@ -95,3 +96,26 @@ def test_an_address_that_makes_no_sense_shows_the_last_week(desk: Gateway, chrom
         expect(page.locator(".periods .q-btn[aria-pressed=true]")).to_have_text("7 days")
         page.goto("/console/questions?figure=happiness")
         expect(page.locator(".told.problem")).to_be_visible()
+
+
+def test_a_bar_of_the_chart_leads_to_the_questions_of_its_day(desk: Gateway, chromium: Chromium) -> None:
+    verify(desk)
+    desk.answer(QUESTION)
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at="/console/dashboard")
+        expect(page.locator(".reason", has_text="The same words are verified")).to_be_visible(
+            timeout=WITHIN_MS
+        )
+        answered = counted(page)
+        bars = page.locator(".chart").first.locator(f'svg path[fill="{LIGHT.series["cache_exact"]}"]')
+        expect(bars.first).to_be_attached()
+        page.wait_for_timeout(600)  # the bars grow
+        widest = max((bar.bounding_box() or {} for bar in bars.all()), key=lambda box: box.get("height", 0))
+        page.mouse.click(widest["x"] + widest["width"] / 2, widest["y"] + widest["height"] / 2)
+        expect(page).to_have_url(re.compile("figure=cache_exact"))
+        assert "begins=" in page.url
+        expect(page.locator("main .title")).to_have_text(
+            re.compile(r"From the cache, same words · \d{4}-\d\d-\d\d")
+        )
+        expect(page.locator("tbody tr")).to_have_count(answered)
+        assert sato.errors == []

@@ -10,7 +10,7 @@ from gateway.console.texts import Texts
 from gateway.figures.rates import Rate
 from gateway.figures.report import Faithfulness, Step
 
-__all__ = ["FATES", "Ink", "fates", "rates", "support"]
+__all__ = ["FATES", "LIGHT", "RATES", "Ink", "fates", "rates", "support"]
 
 # From what the owner hopes for to what he does not, stacked from the ground up.
 FATES = ("cache_exact", "cache_vector", "accepted_offers", "rag", "refused", "escalated", "withheld")
