@@ -135,6 +135,20 @@ class Audits:
         await self._act(judged.window_id)
         return judged
 
+    async def reopen(self, audit_id: str, *, tenant: str, by: str) -> Audit:
+        """Take one's own verdict back, as if it had never been given; what it led to stays done.
+
+        Raises:
+            Conflict: if it is another's.
+        """
+        async with writing(self._db, "audits") as connection:
+            audit = await _fetch(connection, audit_id, tenant=tenant, to_change=True)
+            if audit.verdict != "open" and audit.by != by:
+                raise Conflict(f"audit {audit.id} was judged {audit.verdict} by {audit.by}")
+            blank = {"verdict": "open", "comment": "", "by": None, "judged_at": None}
+            await connection.execute(update(table).where(table.c.id == audit.id).values(**blank))
+            return await _fetch(connection, audit_id, tenant=tenant)
+
     async def reports(self, *, tenant: str | None = None, topics: bool = True) -> tuple[ShelfReport, ...]:
         """What the audits say of every shelf of a tenant (None: of all) and the cut that serves it now."""
         async with reading(self._db, "audits") as connection:
@@ -157,10 +171,14 @@ class Audits:
                 ]
             )
 
-    async def count_open(self) -> int:
-        """How many audits of all tenants wait for a reviewer."""
+    async def count_open(self, *, tenant: str | None = None, language: str | None = None) -> int:
+        """How many audits wait for a reviewer; None is all tenants, all languages."""
+        waiting = select(func.count()).select_from(table).where(table.c.verdict == "open")
+        if tenant is not None:
+            waiting = waiting.where(table.c.tenant == tenant)
+        if language is not None:
+            waiting = waiting.where(table.c.language == language)
         async with reading(self._db, "audits") as connection:
-            waiting = select(func.count()).select_from(table).where(table.c.verdict == "open")
             return await connection.scalar(waiting) or 0
 
     async def _act(self, window_id: str) -> None:

@@ -1,0 +1,73 @@
+"""Judging answers that were served, a key each."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from playwright.sync_api import expect
+
+from cache.content import Content
+from cache.entries import Entry
+from tests.console.browsing import Chromium, needs_chromium
+from tests.gateway.running import Gateway
+
+pytestmark = needs_chromium
+
+QUESTIONS = {
+    "Where does the library keep its old maps?": "Where are the library's old maps kept?",
+    "May I bring my dog into the library?": "Can I bring my dog into the library?",
+    "Does the library lend headphones?": "Does the library lend out headphones?",
+}
+
+
+def _published(desk: Gateway, question: str) -> Entry:
+    content = Content(kind="ground_truth", language="en", phrasings=(question,), answer=f"Answer: {question}")
+    entry = desk.do(desk.services.stores.entries.create("default", content, by="boss", state="active"))
+    desk.do(desk.services.stores.index_pending())
+    return entry
+
+
+def _drawn(desk: Gateway, n: int) -> tuple[Any, ...]:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        found = desk.do(desk.services.audits.list(tenant="default", verdict="open", limit=200)).audits
+        if len(found) >= n:
+            return found
+        time.sleep(0.1)
+    raise AssertionError("the hits were not drawn")
+
+
+def test_answers_are_judged_by_keys_and_a_verdict_can_be_taken_back(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    for question in QUESTIONS:
+        _published(desk, question)
+    for asked in QUESTIONS.values():
+        assert desk.answer(asked)["outcome"] == "ground_truth"
+    waiting = _drawn(desk, len(QUESTIONS))
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at="/console/audit")
+        card = page.locator(".audit")
+        for key, audit in zip("yn", waiting, strict=False):
+            expect(card).to_have_attribute("data-id", audit.id)
+            expect(card.locator(".big-question")).to_have_text(audit.question)
+            page.keyboard.press(key)
+        expect(card).to_have_attribute("data-id", waiting[2].id)
+        expect(page.locator(".told")).to_contain_text("Judged wrong")
+        assert [_verdict(desk, one.id) for one in waiting[:3]] == ["right", "wrong", "open"]
+        page.keyboard.press("z")
+        expect(card).to_have_attribute("data-id", waiting[1].id)
+        assert _verdict(desk, waiting[1].id) == "open"
+        page.keyboard.press("u")
+        expect(card).to_have_attribute("data-id", waiting[2].id)
+        [report] = desk.do(desk.services.audits.reports(tenant="default"))
+        assert (report.vector.right, report.vector.wrong, report.vector.unsure) == (1, 0, 1)
+        shown = f"{report.wrong_per_request.upper:.1%}"
+        expect(page.locator(".bound .upper")).to_have_text(shown)
+        assert sato.errors == []
+
+
+def _verdict(desk: Gateway, audit_id: str) -> str:
+    found = desk.do(desk.services.audits.list(tenant="default", limit=200)).audits
+    return next(one.verdict for one in found if one.id == audit_id)
