@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -19,8 +20,12 @@ from cache.transfer import ImportReport, export_entries, import_entries
 from gateway.access import Keys, Role
 from gateway.commands import ConfigOption, run
 from gateway.configuration import find_settings
+from gateway.errors import InvalidRequest
+from gateway.review.cases import as_answer_case, as_gate_case, reviewed_cases
+from gateway.review.steps import Json
 from gateway.settings import Settings
 from gateway.stores import Stores, open_database, open_stores
+from storage.sql import Database
 from storage.vectors import IndexUnavailable
 
 __all__ = ["add_to", "calibrate_app"]
@@ -28,6 +33,13 @@ __all__ = ["add_to", "calibrate_app"]
 console = Console(highlight=False)
 WORST = 5  # competing pairs that are shown
 
+Exported = Literal["entries", "cases", "gate-cases", "answer-cases"]
+Form = Callable[[dict[str, Json]], dict[str, Json] | None]
+_FORMS: dict[str, Form] = {
+    "cases": lambda case: case,
+    "gate-cases": as_gate_case,
+    "answer-cases": as_answer_case,
+}
 Tenant = Annotated[str, typer.Option(help="Whose entries.")]
 Language = Annotated[str | None, typer.Option(help="The language of rows that state none.")]
 
@@ -99,16 +111,39 @@ async def _indexed(settings: Settings, tenant: str, *, collisions: bool) -> Sequ
         return ()
 
 
-def export_command(file: Path, config: ConfigOption = None, tenant: Tenant = "default") -> None:
-    """Export verified entries to CSV, JSONL or XLSX, by the file's ending."""
+def export_command(
+    file: Path,
+    config: ConfigOption = None,
+    tenant: Tenant = "default",
+    what: Annotated[Exported, typer.Option(help="Or reviewed tickets as cases (JSONL).")] = "entries",
+) -> None:
+    """Export verified entries to CSV, JSONL or XLSX, by the file's ending, or reviewed tickets as cases."""
     settings = find_settings(config)
 
     async def work() -> int:
         async with open_database(settings) as database:
             with _counting("exporting") as progress:
+                if what != "entries":
+                    return await _export_cases(database, tenant, file, _FORMS[what], progress)
                 return await export_entries(EntryStore(database), tenant, file, progress=progress)
 
-    console.print(f"{run(work())} entries written to {file}")
+    console.print(f"{run(work())} {what} written to {file}")
+
+
+async def _export_cases(
+    database: Database, tenant: str, file: Path, form: Form, progress: Callable[[int], object]
+) -> int:
+    if file.suffix != ".jsonl":
+        raise InvalidRequest(f"{file}: cases are written as .jsonl")
+    written = 0
+    with file.open("w", encoding="utf-8") as out:
+        async for case in reviewed_cases(database, tenant):
+            row = form(case)
+            if row is not None:
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
+                written += 1
+                progress(1)
+    return written
 
 
 def reindex_command(config: ConfigOption = None) -> None:

@@ -1,0 +1,98 @@
+"""Reviewed tickets become cases that the evaluations read as they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cache.entries import Source
+from cache.store import EntryStore
+from evaluation.cases import Answer, GateCase, read_cases
+from gateway.cli import app
+from gateway.domain import Draft, Passage, Step
+from gateway.review.cases import as_answer_case, as_gate_case, reviewed_cases
+from gateway.review.closing import Closing, Review
+from gateway.review.gate_examples import GateExamples
+from gateway.review.judgements import Judgements
+from gateway.review.promotion import Publication
+from gateway.review.tickets import Tickets
+from storage.sql import Database
+from tests.review.asking import POLICY, question
+
+DRAFT = Draft(
+    text="It is free.",
+    contexts=(
+        Passage(text="The fee is 300 yen.", source="fees.md"),
+        Passage(text="Open at nine.", source="hours.md"),
+    ),
+    model="m",
+)
+
+
+async def reviewed(database: Database) -> None:
+    tickets, entries, examples = Tickets(database), EntryStore(database), GateExamples(database, POLICY)
+    closing = Closing(tickets, entries, examples, Judgements(database, tickets, examples))
+
+    async def close(text: str, review: Review) -> None:
+        ticket = await tickets.open(
+            question(text),
+            outcome="withheld",
+            reason="unsupported_statement",
+            steps=(Step("rag", 1.0, DRAFT),),
+        )
+        await closing.close(ticket, review, tenant="acme", by="Sato")
+
+    fees = Publication(sources=(Source("fees.md", "1"),))
+    await close("What is the fee?", Review(answer="300 yen.", publication=fees, faithful=False))
+    await close("Who won the match?", Review(gate="may"))
+    await close("Never mind.", Review())
+    await tickets.open(question("Still waiting?"), outcome="escalated", reason="r", steps=())
+
+
+async def test_a_case_says_what_was_asked_what_is_right_and_what_rag_said(database: Database) -> None:
+    await reviewed(database)
+    cases = {case["question"]: case async for case in reviewed_cases(database, "acme")}
+    assert len(cases) == 3, "what still waits is no case"
+    fee = cases["What is the fee?"]
+    assert fee["real_question"] == "Hi. What is the fee? Thanks"
+    assert (fee["ground_truth"], fee["ground_contexts"]) == ("300 yen.", ["The fee is 300 yen."])
+    assert (fee["recorded_answer"], fee["recorded_contexts"]) == (
+        "It is free.", ["The fee is 300 yen.", "Open at nine."],
+    )  # fmt: skip
+    assert (fee["gold"], fee["faithful"]) == ("must", False)
+    assert (cases["Who won the match?"]["gold"], cases["Never mind."]["gold"]) == ("may", None)
+    assert as_gate_case(cases["Never mind."]) is None
+    assert as_answer_case(cases["Never mind."]) is None
+    assert [case async for case in reviewed_cases(database, "other")] == []
+
+
+async def _fill(file: Path) -> None:
+    database = await Database.open(f"sqlite:///{file}")
+    await reviewed(database)
+    await database.close()
+
+
+def test_the_evaluations_read_what_is_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import asyncio
+
+    asyncio.run(_fill(tmp_path / ".sekisho" / "sekisho.db"))
+    config = tmp_path / "sekisho.yaml"
+    config.write_text("logging: {level: error}")
+
+    def exported(what: str) -> Path:
+        file = tmp_path / f"{what}.jsonl"
+        options = ["export", str(file), "--config", str(config), "--tenant", "acme", "--what", what]
+        told = CliRunner().invoke(app, options)
+        assert told.exit_code == 0, told.output
+        return file
+
+    gate = read_cases(exported("gate-cases"), GateCase)
+    assert sorted((case.text, case.gold) for case in gate) == [
+        ("What is the fee?", "must"), ("Who won the match?", "may"),
+    ]  # fmt: skip
+    [answer] = read_cases(exported("answer-cases"), Answer)
+    assert (answer.answer, answer.faithful) == ("It is free.", False)
+    assert len([json.loads(line) for line in exported("cases").read_text("utf-8").splitlines()]) == 3
