@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
+from dataclasses import replace
 
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from gateway.app import create_app
 from tests.console.browsing import PASSWORDS
 from tests.gateway.running import Gateway
 
@@ -79,3 +83,24 @@ async def test_a_websocket_needs_our_origin_and_a_session(
         return
     async with opening as socket:
         assert str(await socket.recv()).startswith("0{")  # Engine.IO's greeting
+
+
+def test_importing_the_gateway_starts_nothing_of_the_console() -> None:
+    script = "import sys, gateway.cli, gateway.app; sys.exit('nicegui' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_a_second_app_leaves_the_first_ones_console_as_it_was(desk: Gateway) -> None:
+    create_app(desk.services)
+    with desk.http(None) as http:
+        page = http.get("/console/", headers={"cookie": _cookie(desk)})
+        assert page.status_code == 200
+        assert "x-request-id" in page.headers
+        assert http.get("/console/no-such-page", headers={"cookie": _cookie(desk)}).status_code == 404
+
+
+def test_the_console_can_be_switched_off(desk: Gateway) -> None:
+    settings = desk.services.settings
+    off = settings.model_copy(update={"console": settings.console.model_copy(update={"enabled": False})})
+    app = create_app(replace(desk.services, settings=off))
+    assert not [route for route in app.routes if getattr(route, "path", "") == "/console"]

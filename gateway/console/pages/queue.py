@@ -95,7 +95,7 @@ class _Page:
         given.setdefault(value, value)
         chosen = self.visit.action(lambda event: self._wish(name, event.value), role="viewer")
         select = ui.select(given, value=value, label=self.visit.t(label), on_change=chosen)
-        select.props("outlined dense options-dense").classes(f"filter {name}")
+        select.props("outlined dense options-dense").classes(f"filter by-{name}")
 
     def _switch(self, name: str, value: bool) -> None:
         chosen = self.visit.action(lambda event: self._wish(name, event.value), role="viewer")
