@@ -14,6 +14,7 @@ from classifiers.gate import Neighbour
 from classifiers.gate.combiner import Combiner, conformal_floor
 from classifiers.gate.contrast import CONTRAST_FEATURES, Contrast, Sample
 from classifiers.gate.detector import Detector
+from classifiers.gate.leeway import NO_LEEWAY, Leeway, fit_leeway, names_a_thing
 from classifiers.gate.lexical import lexical_share
 from classifiers.gate.shipped import Attacks, Pattern
 from classifiers.text import normalise
@@ -49,6 +50,8 @@ _MOST_RAISED = 2.5  # logits: a helpdesk for security raises the detector's cut,
 _SUSPICION = (0.3, 0.7)  # from here on a question goes to a person: as low as the operator's questions allow
 _UNTESTED_SUSPICION = (0.6, 0.4)  # by wording alone, and with vectors that the detector knows
 _CONTAINED = 0.9  # share of a shipped attack's words; "how do I make …" alone makes no attack
+_NAMED = 1.5  # logits by which the detector yields to a word or two; it learnt on sentences
+_DOUBT = 0.79  # just below the cut: a person decides
 _WORTH_A_LOOK = 0.1  # by the detector: below it no shipped attack is looked for, which takes a millisecond
 
 
@@ -78,6 +81,7 @@ class Forbidden:
     has_own: bool = False  # the operator wrote examples of what is forbidden
     knows_vectors: bool = False  # the detector was trained with the encoder of the questions
     suspicious_from: float = _UNTESTED_SUSPICION[0]  # between this and the cut the gate is unsure
+    leeway: Leeway = NO_LEEWAY  # to what is like the operator's own questions
 
     @property
     def cut(self) -> float:
@@ -105,7 +109,11 @@ class Forbidden:
             return None
         forms = [Encoded(normalised, question.vector), *hidden]
         suspicion = self.attacks.detector.suspicion(forms, knows_vectors=self.knows_vectors)
-        score = _scaled(suspicion.logit - self.raised, 0.5)
+        named = names_a_thing(normalised) and not hidden
+        yielded = 0.0 if hidden else self.leeway.to(question)
+        score = _scaled(suspicion.logit - self.raised - max(yielded, _NAMED * named), 0.5)
+        if named or self.leeway.doubts(yielded):
+            score = min(score, _DOUBT)
         return ForbiddenReading(score=score, nearest=None, topic=suspicion.topic)
 
     def _similar(self, question: Encoded, normalised: str) -> tuple[float, Neighbour | None, str | None]:
@@ -118,7 +126,9 @@ class Forbidden:
         sample = nearest.sample
         near = sample.neighbour(nearest.similarity, lexical_share(question.text, sample.text))
         judged = sample.ours or self.attacks.detector is None
-        if not judged and lexical_share(sample.text, question.text) < _CONTAINED:
+        if not judged and (
+            lexical_share(sample.text, question.text) < _CONTAINED or names_a_thing(normalised)
+        ):
             return 0.0, near, sample.source or None
         logit = float(self.combiner.logits(features[None, :])[0])
         return float(_scaled(logit, self.similar_from)), near, sample.source or None
@@ -154,6 +164,7 @@ def fit_forbidden(
         raised=_raised(attacks.detector, knows_vectors, theirs),
         has_own=any(sample.ours for sample in forbidden),
         knows_vectors=knows_vectors,
+        leeway=fit_leeway(attacks.detector, knows_vectors, theirs),
     )
     truth = np.arange(sum(map(len, rows))) < len(rows[0])
     if not truth.any() or truth.all():
