@@ -134,6 +134,11 @@ class ExampleGate:
     def _forbidden_from(self) -> float:
         return max(self._forbidden.cut, self.cuts.suspicious_from)
 
+    def _allowed(self, forbidden: ForbiddenReading) -> float:
+        """What is left of a score: all of it below suspicion, where the axis only adds noise to the order."""
+        suspicious_from = min(self.cuts.suspicious_from, 0.99)
+        return 1.0 - max(0.0, forbidden.score - suspicious_from) / (1.0 - suspicious_from)
+
     async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
         """The first rule that has something to say decides: lists, what is forbidden, then scope.
 
@@ -152,7 +157,7 @@ class ExampleGate:
             found = await ask(self._sources, question, tenant, group=group, enough=enough)
             verdict = first_enforced(self._rules, self._by_evidence(asked, found), shadow)
         if verdict is None:
-            allowed = 1.0 - asked.forbidden.score
+            allowed = self._allowed(asked.forbidden)
             rest = _ruling("shadow", "must", "nothing that is enforced stops it", allowed)
             verdict = first_enforced(self._rules, self._held_back(asked, rest), shadow) or rest
         return replace(verdict, forbidden=asked.forbidden.score, shadow=tuple(shadow))
@@ -198,7 +203,7 @@ class ExampleGate:
 
     def _by_evidence(self, asked: _Asked, found: Sequence[Neighbour]) -> Iterator[GateVerdict]:
         """What is forbidden, then what proves or disproves that the question is ours."""
-        forbidden, allowed = asked.forbidden, 1.0 - asked.forbidden.score
+        forbidden, allowed = asked.forbidden, self._allowed(asked.forbidden)
         if forbidden.score >= self._forbidden_from and _same_words(asked.normalised, found) is None:
             reason = f"it looks forbidden {_looks(forbidden)}{_near(forbidden.nearest)}"
             yield _ruling("forbidden", "must_not", reason, 0.0, forbidden.nearest, forbidden.topic)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import anyio
 import pytest
 
 from classifiers import ClassifierError
 from classifiers.gate import ClassPolicy, Gate, GateVerdict, Neighbour, Policy
 from classifiers.gate.examples import LONGEST_QUESTION, ExampleGate
+from classifiers.gate.forbidden import ForbiddenReading
 from classifiers.gate.promise import OPEN, CutsInForce, GateCuts
 from classifiers.gate.shipped import Attacks
 from classifiers.testing import ScriptedScope
@@ -15,7 +18,7 @@ from encoders import Encoder, EncoderError, EncoderIdentity, Vector, encode_one
 from encoders.memo import MemoEncoder
 from encoders.onnx import OnnxEncoder
 from encoders.testing import HashingEncoder
-from tests.classifiers.gate.policies import BANK, DESCRIPTION
+from tests.classifiers.gate.policies import BANK, DESCRIPTION, MUST
 
 
 @pytest.fixture(scope="module")
@@ -331,3 +334,22 @@ async def test_cuts_in_force_decide_while_the_gate_serves(encoder: Encoder) -> N
     assert opened.forbidden is not None
     in_force.present = None
     assert (await judged(gate, encoder, attack)).label == "must_not"
+
+
+async def test_the_order_of_unsuspicious_questions_is_that_of_scope_alone() -> None:
+    gate = await ExampleGate.fit(BANK, HashingEncoder())
+    for text in (*MUST[:6], "How do I activate a card now?", "Write a song about my cat."):
+        verdict = await gate.judge(await encode_one(HashingEncoder(), text + " please"), tenant="t")
+        assert verdict.forbidden is not None
+        if verdict.scope is not None and verdict.forbidden < gate.cuts.suspicious_from:
+            assert verdict.score == verdict.scope
+
+
+async def test_suspicion_takes_from_a_score_in_order() -> None:
+    gate = await ExampleGate.fit(BANK, HashingEncoder())
+    reading = ForbiddenReading(score=0.0, nearest=None)
+    at = gate.cuts.suspicious_from
+    left = [gate._allowed(replace(reading, score=score)) for score in (0.0, at, at + 0.1, 0.95, 1.0)]
+    assert left[:2] == [1.0, 1.0]
+    assert left == sorted(left, reverse=True)
+    assert left[-1] == 0.0
