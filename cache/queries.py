@@ -24,8 +24,10 @@ __all__ = [
     "SERVED_EXACT",
     "WHOLE_SHELF",
     "Changing",
+    "Choices",
     "Filters",
     "changing",
+    "choices",
     "next_page",
     "own_id",
     "page",
@@ -33,6 +35,8 @@ __all__ = [
     "refuse_duplicates",
     "with_phrasings",
 ]
+
+MOST_CHOICES = 500  # of a kind; nobody picks from more
 
 Changing = AbstractAsyncContextManager[AsyncConnection]
 
@@ -52,6 +56,15 @@ class Filters:
 
 
 NO_FILTERS = Filters()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What the entries of a tenant can be narrowed to."""
+
+    languages: tuple[str, ...]
+    groups: tuple[str, ...]
+    owners: tuple[str, ...]
 
 
 @asynccontextmanager
@@ -127,6 +140,16 @@ async def page(
         .offset(offset)
     )
     return ids.all(), await _total(connection, conditions)
+
+
+async def choices(connection: AsyncConnection, tenant: str) -> Choices:
+    """The languages, groups and owners that any entry of the tenant has."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name in ("language", "group", "owner"):
+        column = entries.c[name]
+        values = select(column).where(entries.c.tenant == tenant).distinct().order_by(column)
+        found[f"{name}s"] = tuple(await connection.scalars(values.limit(MOST_CHOICES)))
+    return Choices(**found)
 
 
 async def next_page(

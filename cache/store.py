@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -82,6 +83,10 @@ class Put:
     change: str  # created | edited | unchanged
 
 
+class _NotKept(Exception):  # noqa: N818 - ends a transaction that was only tried
+    """What was tried is rolled back."""
+
+
 class EntryStore:
     """The entries of all tenants; every method sees one tenant's only."""
 
@@ -151,17 +156,27 @@ class EntryStore:
             return changed
 
     async def put(
-        self, tenant: str, incoming: Sequence[Incoming], *, by: str
+        self, tenant: str, incoming: Sequence[Incoming], *, by: str, keep: bool = True
     ) -> tuple[Put | CacheError, ...]:
-        """Create or edit many in one transaction; each refused one is its error, the rest is kept."""
+        """Create or edit many in one transaction; each refused one is its error, the rest is kept.
+
+        Without `keep` nothing is: it says what would become of them.
+        """
         results: list[Put | CacheError] = []
-        async with self._changing(tenant) as connection:
-            for one in incoming:
-                try:
-                    results.append(await self.put_within(connection, tenant, one, by=by))
-                except CacheError as refused:
-                    results.append(refused)
+        with suppress(_NotKept):
+            async with self._changing(tenant) as connection:
+                results = [await self._put_or_refuse(connection, tenant, one, by=by) for one in incoming]
+                if not keep:
+                    raise _NotKept
         return tuple(results)
+
+    async def _put_or_refuse(
+        self, connection: AsyncConnection, tenant: str, one: Incoming, *, by: str
+    ) -> Put | CacheError:
+        try:
+            return await self.put_within(connection, tenant, one, by=by)
+        except CacheError as refused:
+            return refused
 
     async def put_within(self, connection: AsyncConnection, tenant: str, one: Incoming, *, by: str) -> Put:
         """Create or edit one in a transaction that changes other things, too (`queries.changing`).
@@ -202,6 +217,11 @@ class EntryStore:
             rows = await connection.execute(queries.with_phrasings().where(entries.c.id.in_(ids)))
             found = {entry.id: entry for entry in entries_from_rows(rows.mappings())}
         return Page(tuple(found[entry_id] for entry_id in ids), total)
+
+    async def choices(self, tenant: str) -> queries.Choices:
+        """What the tenant's entries can be narrowed to."""
+        async with self.db.connect() as connection:
+            return await queries.choices(connection, tenant)
 
     async def walk(self, tenant: str, filters: queries.Filters = queries.NO_FILTERS) -> AsyncIterator[Page]:
         """All of the tenant's entries that pass the filters, a page at a time, each exactly once."""

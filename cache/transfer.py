@@ -65,10 +65,12 @@ async def import_entries(
     by: str,
     language: str | None = None,
     progress: Callable[[int], object] | None = None,
+    keep: bool = True,
 ) -> ImportReport:
     """Import a file; rows that can't be used are refused by line, the rest is kept.
 
     `language` stands for an empty language; `progress` is told the number of rows after each batch.
+    Without `keep` nothing is changed: the report says what would become of the rows, batch by batch.
 
     Raises:
         UnreadableTable: if the file as a whole can't be read; rows before the fault are kept.
@@ -86,7 +88,7 @@ async def import_entries(
             else:
                 usable.append((row.line, parsed))
         for (line, _), result in zip(
-            usable, await store.put(tenant, [one for _, one in usable], by=by), strict=True
+            usable, await store.put(tenant, [one for _, one in usable], by=by, keep=keep), strict=True
         ):
             if isinstance(result, Put):
                 counts[result.change] += 1

@@ -19,7 +19,7 @@ from gateway.access import ReviewerDep
 from gateway.assembly import Services
 from gateway.language import Language, language_of
 from gateway.review.approval import Approval, collision_body, review_body, would_be
-from gateway.review.rereview import approve_again
+from gateway.review.editing import edited, moved
 from gateway.review.steps import rendered, storable
 from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep
@@ -215,10 +215,13 @@ async def edit(entry_id: Words, body: EditBody, caller: ReviewerDep, services: S
     approval = services.approvals.begin(accept_collisions=body.accept_collisions)
     with refusals_named():
         before = await services.stores.entries.get(caller.tenant, entry_id)
-        content = _edited(before, body)
-        await approval.check(would_be(content, tenant=before.tenant, entry_id=before.id, state=before.state))
-        after = await services.stores.entries.edit(
-            caller.tenant, entry_id, content, revision=body.revision, by=caller.label
+        after = await edited(
+            services.stores.entries,
+            approval,
+            before,
+            _edited(before, body),
+            revision=body.revision,
+            by=caller.label,
         )
     return await _told(services, after, approval, by=caller.label)
 
@@ -231,16 +234,15 @@ async def change_state(
     approval = services.approvals.begin(accept_collisions=body.accept_collisions)
     with refusals_named():
         before = await services.stores.entries.get(caller.tenant, entry_id)
-        await approval.check(replace(before, state=body.state))
-        revision = body.revision or before.revision
-        if (before.state, body.state) == ("stale", "active"):
-            after = await approve_again(
-                services.tickets, services.stores.entries, before, revision=revision, by=caller.label
-            )
-        else:
-            after = await services.stores.entries.change_state(
-                caller.tenant, entry_id, body.state, revision=revision, by=caller.label
-            )
+        after = await moved(
+            services.stores.entries,
+            services.tickets,
+            approval,
+            before,
+            body.state,
+            revision=body.revision or before.revision,
+            by=caller.label,
+        )
     return await _told(services, after, approval, by=caller.label)
 
 

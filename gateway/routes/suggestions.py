@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict
 
-from cache.content import content_of
-from cache.entries import Entry
-from cache.suggestions import Suggestion, SuggestionState
-from cache.text import normalise
-from gateway.access import Caller, ReviewerDep
-from gateway.assembly import Services
+from cache.suggestions import SuggestionState
+from gateway.access import ReviewerDep
 from gateway.language import Language
-from gateway.review.approval import Approval, would_be
+from gateway.review.editing import phrased
 from gateway.review.steps import rendered
 from gateway.routes.entries import Words
 from gateway.routes.refusals import index_now, refusals_named
@@ -63,7 +58,7 @@ async def decide(
         found = await kept.get(caller.tenant, suggestion_id)
         entry = await services.stores.entries.get(caller.tenant, found.entry_id)
         if body.state == "accepted" and found.state == "open":
-            entry = await _phrased(services, caller, entry, found, approval)
+            entry = await phrased(services.stores.entries, approval, entry, found.text, by=caller.label)
         decided = await kept.decide(caller.tenant, suggestion_id, body.state, by=caller.label)
     indexed, seen = await index_now(services), await approval.tell(entry, by=caller.label)
     return {
@@ -72,16 +67,3 @@ async def decide(
         "indexed": indexed,
         "review": seen,
     }
-
-
-async def _phrased(
-    services: Services, caller: Caller, entry: Entry, found: Suggestion, approval: Approval
-) -> Entry:
-    """The entry with the phrasing; one that has it already, from a try that broke off, stays as it is."""
-    if normalise(found.text) in map(normalise, entry.phrasings):
-        return entry
-    content = replace(content_of(entry), phrasings=(*entry.phrasings, found.text))
-    await approval.check(would_be(content, tenant=entry.tenant, entry_id=entry.id, state=entry.state))
-    return await services.stores.entries.edit(
-        entry.tenant, entry.id, content, revision=entry.revision, by=caller.label
-    )

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from gateway.console.pages import audit, dashboard, questions, queue, ticket, try_it
+from gateway.console.pages import (
+    audit,
+    dashboard,
+    entries,
+    entries_import,
+    entry,
+    questions,
+    queue,
+    ticket,
+    try_it,
+)
 from gateway.console.pages.page import Page
 
 __all__ = ["PAGES"]
 
 PAGES: tuple[Page, ...] = (
     Page(path="/", name="queue", show=queue.show, icon="inbox"),
+    Page(path="/entries", name="entries", show=entries.show, icon="verified"),
     Page(path="/audit", name="audit", show=audit.show, role="reviewer", icon="fact_check"),
     Page(path="/dashboard", name="dashboard", show=dashboard.show, icon="insights"),
     Page(path="/try", name="try_it", show=try_it.show, role="reviewer", icon="route"),
     Page(path="/questions", name="questions", show=questions.show),
+    Page(path="/entries/new", name="entry_new", show=entry.show_new, role="reviewer"),
+    Page(path="/entries/import", name="entries_import", show=entries_import.show, role="reviewer"),
+    Page(path="/entries/{entry_id}", name="entry", show=entry.show),
     Page(path="/tickets/{ticket_id}", name="ticket", show=ticket.show),
 )

@@ -1,0 +1,121 @@
+"""Importing entries from a file: first what would become of each row, then, if it is wanted, the import."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from nicegui import ui
+from nicegui.events import UploadEventArguments
+
+from cache.errors import UnreadableTable
+from cache.transfer import ImportReport, Refusal, import_entries
+from gateway.console.components.figure import figure
+from gateway.console.pages.ticket_parts import card
+from gateway.console.visit import Visit
+from gateway.language import LANGUAGES
+from gateway.routes.refusals import index_now
+
+__all__ = ["show"]
+
+LARGEST = 20_000_000  # bytes
+SHOWN_REFUSALS = 100
+COUNTED = ("created", "edited", "unchanged")
+
+
+async def show(visit: Visit) -> None:
+    """Nothing is kept before the second button."""
+    _Page(visit).build()
+
+
+class _Page:
+    def __init__(self, visit: Visit) -> None:
+        self.visit = visit
+        self.name = ""
+        self.data = b""
+
+    def build(self) -> None:
+        t = self.visit.t
+        with ui.element("div").classes("line"):
+            ui.link(t("pages.entries"), "/entries").classes("back")
+            ui.label(t("pages.entries_import")).classes("title")
+        with card(t("entries.file"), name="import"):
+            ui.label(t("entries.file_hint")).classes("quiet")
+            languages = {"": t("entries.no_language")} | {one: t(f"languages.{one}") for one in LANGUAGES}
+            self.language = ui.select(languages, value="", label=t("entries.default_language"))
+            self.language.props("outlined dense options-dense").classes("filter")
+            upload = ui.upload(label=t("entries.choose_file"), auto_upload=True, max_file_size=LARGEST)
+            upload.on_upload(self.visit.action(self._read)).props("flat bordered accept=.csv,.xlsx,.jsonl")
+            upload.on_rejected(lambda: self.visit.tell(t("entries.rejected")))
+        self.found = ui.element("div").classes("stack")
+
+    async def _read(self, event: UploadEventArguments) -> None:
+        self.name, self.data = event.file.name, await event.file.read()
+        await self._look()
+
+    async def _look(self) -> None:
+        """Go through the whole file, and keep nothing."""
+        self.found.clear()
+        try:
+            report = await self._run(keep=False)
+        except UnreadableTable as exc:
+            with self.found, card(self.visit.t("entries.unreadable"), name="unreadable"):
+                ui.label(str(exc)).classes("mono")
+            return
+        with self.found:
+            self._report(report, "entries.would_become")
+            usable = report.created + report.edited
+            if usable:
+                text = self.visit.t("entries.import_rows", n=f"{usable:,}")
+                button = ui.button(text, icon="upload", on_click=self.visit.action(self._import))
+                button.props("unelevated no-caps").classes("import-rows")
+
+    async def _import(self) -> None:
+        report = await self._run(keep=True)
+        await index_now(self.visit.services)
+        self.data = b""
+        self.found.clear()
+        with self.found:
+            self._report(report, "entries.became")
+            ui.link(self.visit.t("pages.entries"), "/entries").classes("accent")
+        self.visit.tell(self.visit.t("entries.imported", n=f"{report.created + report.edited:,}"))
+
+    async def _run(self, *, keep: bool) -> ImportReport:
+        async with _file(self.name, self.data) as path:
+            return await import_entries(
+                self.visit.services.stores.entries,
+                self.visit.tenant,
+                path,
+                by=self.visit.person.name,
+                language=self.language.value or None,
+                keep=keep,
+            )
+
+    def _report(self, report: ImportReport, title: str) -> None:
+        t = self.visit.t
+        ui.label(t(title, name=self.name)).classes("strong")
+        with ui.element("div").classes("figures"):
+            for name in COUNTED:
+                figure(t(f"entries.{name}"), f"{getattr(report, name):,}")
+            n = len(report.refused)
+            figure(t("entries.refused"), f"{n:,}", tone="bad" if n else "quiet").classes("refused")
+        if report.refused:
+            with card(t("entries.refused"), name="refusals"), ui.element("div").classes("refusal-list"):
+                for one in report.refused[:SHOWN_REFUSALS]:
+                    self._refusal(one)
+
+    def _refusal(self, one: Refusal) -> None:
+        ui.label(self.visit.t("entries.line", n=one.line)).classes("strong")
+        ui.label(self.visit.t.or_else(f"entry.{one.field}", one.field))
+        ui.label(one.expected).classes("quiet")
+
+
+@asynccontextmanager
+async def _file(name: str, data: bytes) -> AsyncIterator[Path]:
+    """The upload under a name of ours: what a browser calls a file is no path."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"upload{Path(name).suffix.lower()[:8]}"
+        path.write_bytes(data)
+        yield path

@@ -1,0 +1,128 @@
+"""Working on verified entries: found, edited by two at once, imported with a wrong line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from cache.content import Content
+from cache.entries import Entry
+from cache.queries import Filters
+from cache.store import EntryStore
+from tests.console.browsing import Chromium, needs_chromium
+from tests.gateway.running import Gateway
+
+pytestmark = needs_chromium
+
+
+def _written(desk: Gateway, question: str, answer: str, **given: object) -> Entry:
+    content = Content(kind="ground_truth", language="en", phrasings=(question,), answer=answer, **given)  # type: ignore[arg-type]
+    entry = desk.do(_entries(desk).create("default", content, by="boss", state="active"))
+    desk.do(desk.services.stores.index_pending())
+    return entry
+
+
+def _entries(desk: Gateway) -> EntryStore:
+    return desk.services.stores.entries
+
+
+def test_an_entry_is_found_by_its_words_and_by_its_meaning(desk: Gateway, chromium: Chromium) -> None:
+    entry = _written(desk, "Where can I park my bicycle at the library?", "Behind the north entrance.")
+    with chromium.person(desk.url) as viewer:
+        page = viewer.sign_in("viewer", at="/console/entries")
+        page.locator(".search input").fill("north entrance")
+        expect(page.locator(".count")).to_have_text("1 entries")
+        page.locator(".search input").fill("a place for bikes at the library")
+        expect(page.locator(".count")).to_have_text("0 entries")
+        page.get_by_role("button", name="By meaning").click()
+        expect(page.locator(".rows tbody tr").first).to_contain_text("park my bicycle")
+        page.locator(".rows tbody tr").first.click()
+        expect(page).to_have_url(re.compile(entry.id))
+        expect(page.locator("button.save")).to_have_count(0)
+        assert viewer.foreign == []
+        assert viewer.errors == []
+
+
+def test_two_who_edit_one_entry_see_each_other_and_overwrite_nothing(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    entry = _written(desk, "What does a lost library key cost?", "A lost key costs 500 yen.")
+    with chromium.person(desk.url) as sato, chromium.person(desk.url) as suzuki:
+        one = sato.sign_in("sato", at=f"/console/entries/{entry.id}")
+        other = suzuki.sign_in("suzuki", at=f"/console/entries/{entry.id}")
+        other.locator(".answer textarea").fill("A lost key costs nothing.")
+        one.locator(".answer textarea").fill("A lost key costs 800 yen.")
+        one.locator("button.save").click()
+        expect(one.locator(".revision")).to_have_text("Revision 2")
+        expect(one.locator(".history summary")).to_have_count(2)
+        other.locator("button.save").click()
+        expect(other.locator(".conflict")).to_contain_text("sato changed this entry")
+        expect(other.locator(".conflict ins")).to_have_text("800")
+        expect(other.locator(".answer textarea")).to_have_value("A lost key costs nothing.")
+        assert _answer(desk, entry) == "A lost key costs 800 yen."
+        other.locator("button.keep").click()
+        expect(other.locator(".revision")).to_have_text("Revision 2")
+        other.locator("button.save").click()
+        expect(other.locator(".revision")).to_have_text("Revision 3")
+        assert _answer(desk, entry) == "A lost key costs nothing."
+        other.locator("button.to-paused").click()
+        expect(other.locator(".ticket-head .chip")).to_have_text("Paused")
+        other.locator(".undo").click()
+        expect(other.locator(".ticket-head .chip")).to_have_text("Active")
+
+
+def test_a_suggested_phrasing_is_accepted_while_the_answer_is_being_written(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    entry = _written(desk, "When is the library's storytelling hour?", "On Saturdays at 14:00.")
+    said = "what time do you read stories to children"
+    desk.do(desk.services.approvals.suggestions.add(entry, said, source="near_miss", by="gateway"))
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at=f"/console/entries/{entry.id}")
+        page.locator(".answer textarea").fill("On Saturdays at 15:00.")
+        page.locator(".suggestions button.accept").click()
+        expect(page.locator(".phrasings textarea").first).to_have_value(said)
+        expect(page.locator(".answer textarea")).to_have_value("On Saturdays at 15:00.")
+        page.locator("button.save").click()
+        expect(page.locator(".revision")).to_have_text("Revision 3")
+    kept = desk.do(_entries(desk).get("default", entry.id))
+    assert (kept.answer, kept.phrasings[1:]) == ("On Saturdays at 15:00.", (said,))
+
+
+def test_a_file_with_a_wrong_line_is_shown_before_it_is_imported(
+    desk: Gateway, chromium: Chromium, tmp_path: Path
+) -> None:
+    file = tmp_path / "faq.csv"
+    file.write_text(
+        "question,answer,language,review_by\n"
+        "Does the library have a piano?,Yes: on the second floor.,en,2020-01-31\n"
+        "Does the library have a harp?,No.,en,next week\n",
+        "utf-8",
+    )
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at="/console/entries/import")
+        page.locator("input[type=file]").set_input_files(file)
+        expect(page.locator(".refusal-list")).to_contain_text("Line 3")
+        expect(page.locator(".refusal-list")).to_contain_text("next week")
+        assert _named(desk, "piano") == []
+        page.locator("button.import-rows").click()
+        expect(page.locator(".told")).to_contain_text("Imported: 1.")
+        assert _named(desk, "piano") == ["Does the library have a piano?"]
+        page.goto("/console/entries?overdue=1")
+        expect(page.locator(".rows tbody tr")).to_have_count(1)
+        expect(page.locator(".rows .chip.bad")).to_have_text("2020-01-31")
+        with page.expect_download() as exported:
+            page.get_by_role("button", name="Export").click()
+            page.get_by_text("JSONL").click()
+        assert "piano" in exported.value.path().read_text("utf-8")
+
+
+def _answer(desk: Gateway, entry: Entry) -> str:
+    return desk.do(_entries(desk).get("default", entry.id)).answer
+
+
+def _named(desk: Gateway, word: str) -> list[str]:
+    page = desk.do(_entries(desk).list("default", Filters(search=word)))
+    return [entry.question for entry in page.entries]
