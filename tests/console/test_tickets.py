@@ -186,3 +186,30 @@ def test_a_ticket_that_is_not_there_is_told_calmly(desk: Gateway, chromium: Chro
     with chromium.person(desk.url) as viewer:
         page = viewer.sign_in("viewer", at=address)
         expect(page.locator(".empty")).to_contain_text("There is no such ticket.")
+
+
+def test_an_answer_that_competes_with_another_entry_is_shown_before_it_is_published(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    entry = {
+        "language": "en",
+        "phrasings": ["How do I pay the late fee?"],
+        "answer": "At the counter.",
+        "state": "active",
+    }
+    with desk.http("reviewer") as reviewer:
+        assert reviewer.post("/v1/entries", json={"kind": "ground_truth", **entry}).status_code < 300
+    ticket = _opened(desk, "How do I pay a late fee?")
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at=f"/console/tickets/{ticket}")
+        page.locator(".answer-field textarea").fill("By bank transfer.")
+        page.locator("button.publish").click()
+        sheet = page.locator(".sheet")
+        expect(sheet).to_contain_text("How do I pay the late fee?")
+        sheet.get_by_text("Cancel").click()
+        expect(page.locator(".collision")).to_be_visible()
+        assert _stored(desk, ticket).state == "claimed"
+        page.locator("button.publish").click()
+        sheet.get_by_text("Publish anyway").click()
+        expect(page.locator(".closed")).to_contain_text("By bank transfer.")
+    assert _stored(desk, ticket).entry_id is not None
