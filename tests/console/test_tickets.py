@@ -213,3 +213,18 @@ def test_an_answer_that_competes_with_another_entry_is_shown_before_it_is_publis
         sheet.get_by_text("Publish anyway").click()
         expect(page.locator(".closed")).to_contain_text("By bank transfer.")
     assert _stored(desk, ticket).entry_id is not None
+
+
+def test_what_was_being_written_is_there_again_after_the_page_is_loaded_anew(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    ticket = _opened(desk, "Can I print at the library?")
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at=f"/console/tickets/{ticket}")
+        field = page.locator(".answer-field textarea")
+        field.press_sequentially("Ten yen a page")
+        expect(page.locator(".holder")).to_have_text("with sato")
+        page.reload()
+        expect(field).to_have_value("Ten yen a page")
+        page.locator("button.deliver").click()
+        expect(page.locator(".closed")).to_contain_text("Ten yen a page")

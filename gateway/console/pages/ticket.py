@@ -186,6 +186,7 @@ class _Page:
             entries_near(self.visit, near)
         if self.editor is not None:
             asked_so = {self.ticket.question}
+            await self.editor.restore()
             self.editor.suggest([one for one in dict.fromkeys(texts) if one not in asked_so])
         self._begin_with(self.visit.query.get("do", ""))
 

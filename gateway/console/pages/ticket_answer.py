@@ -65,6 +65,8 @@ class Editor:
             self.answer = ui.textarea(value=text, placeholder=t("ticket.answer_hint"))
             self.answer.props("outlined autogrow input-class=answer").classes("answer-field")
             self.answer.on_value_change(self.visit.action(self._begin))
+            kept = f"(event) => sessionStorage.setItem('{self._key}', event.target.value)"
+            self.answer.on("keyup", js_handler=kept)
             self.answer.on("keydown.ctrl.enter", self.visit.action(self.deliver))
             self.answer.on("keydown.esc", js_handler="() => document.activeElement.blur()")
             with ui.expansion(t("ticket.entry"), value=True).props("dense").classes("entry-fields"):
@@ -96,6 +98,16 @@ class Editor:
 
     def _lines(self, label: str, value: str) -> ui.textarea:
         return ui.textarea(self.visit.t(label), value=value).props("outlined dense autogrow").classes("wide")
+
+    @property
+    def _key(self) -> str:
+        return f"answer-{self.ticket.id}"
+
+    async def restore(self) -> None:
+        """Bring back what was being written in this tab when the page or the gateway started anew."""
+        text = await ui.run_javascript(f"return sessionStorage.getItem('{self._key}')", timeout=5.0)
+        if text and not self.answer.value:
+            self.answer.value = str(text)
 
     def start_from_draft(self) -> None:
         """Take the draft as the beginning; what was written already stays."""
@@ -137,8 +149,7 @@ class Editor:
             self.ticket.id, tenant=who.tenant, by=who.name, answer=self.answer.value
         )
         await self._alike_too(None)
-        self.visit.tell(self.visit.t("ticket.delivered"))
-        await self._on_done()
+        await self._done("ticket.delivered")
 
     async def publish(self) -> None:
         """The asker gets the answer, and so does from now on whoever asks this."""
@@ -152,7 +163,11 @@ class Editor:
                 return
             entry = await self._published(accept=True)
         await self._alike_too(entry.id)
-        self.visit.tell(self.visit.t("ticket.published"))
+        await self._done("ticket.published")
+
+    async def _done(self, text: str) -> None:
+        self.visit.client.run_javascript(f"sessionStorage.removeItem('{self._key}')")
+        self.visit.tell(self.visit.t(text))
         await self._on_done()
 
     async def _published(self, *, accept: bool) -> Entry:
