@@ -36,9 +36,6 @@ class Metrics:
         def histogram(name: str, what: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
             return Histogram(f"sekisho_{name}", what, labels, registry=registry, buckets=buckets)
 
-        def gauge(name: str, what: str, *labels: str) -> Gauge:
-            return Gauge(f"sekisho_{name}", what, labels, registry=registry)
-
         self.registry = registry
         self.outcomes = counter("outcomes_total", "Questions by outcome.", "outcome", "reason", "language")
         self.lookups = counter(
@@ -63,19 +60,40 @@ class Metrics:
         self.lost_answers = counter(
             "answers_not_kept_total", "Answers that could not be kept for a thumbs down."
         )
+        self.attempts = counter(
+            "delivery_attempts_total", "Attempts to tell somebody outside.", "target", "result"
+        )
+        self._gauges(registry)
+        self.gatekeeping = GateMetrics(registry)
+        self._begin_at_zero()
+
+    def _gauges(self, registry: CollectorRegistry) -> None:
+        """What is so at the moment; asked for when Prometheus asks."""
+
+        def gauge(name: str, what: str, *labels: str) -> Gauge:
+            return Gauge(f"sekisho_{name}", what, labels, registry=registry)
+
         self.open_tickets = gauge("open_tickets", "Tickets waiting for a person.")
+        self.overdue_tickets = gauge("overdue_tickets", "Tickets that wait longer than was promised.")
+        self.ready = gauge("ready", "1: the part answers; database, index, encoder.", "part")
         self.open_audits = gauge("cache_audits_open", "Hits waiting for a reviewer's verdict.")
         self.error_bound = gauge(
             "cache_error_bound", "At most so many wrong answers per request.", "tenant", "language"
         )
-        self.attempts = counter(
-            "delivery_attempts_total", "Attempts to tell somebody outside.", "target", "result"
-        )
+        self.target_error = gauge("cache_target_error", "The promised bound: cache.target_error.")
         self.deliveries = gauge("deliveries", "Deliveries that are waiting or dead.", "state")
         self.alarm = gauge(
             "cache_alarm", "1: error (the target was passed), drift.", "kind", "tenant", "language"
         )
-        self.gatekeeping = GateMetrics(registry)
+
+    def _begin_at_zero(self) -> None:
+        """Prometheus sees no increase in a series that begins with its first event; alerts need these."""
+        for result in ("exact", "vector", "near_miss", "miss", "failed"):
+            self.lookups.labels(result)
+        for code in ("ticket_not_stored", "store_unavailable", "internal_error"):
+            self.errors.labels(code)
+        for error in ("UpstreamUnavailable", "ClassifierError", "EncoderError"):
+            self.failures.labels(error)
 
     def delivered(self, target: str, result: str) -> None:
         """Count an attempt to tell somebody outside: sent, failed, dead."""

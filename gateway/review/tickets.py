@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Protocol
 
 from sqlalchemy import RowMapping, func, insert, select, update
@@ -182,11 +182,11 @@ class Tickets:
         found = tuple(_ticket(row) for row in rows)
         return TicketPage(found, found[-1].id if more else None)
 
-    async def count_open(self) -> int:
-        """How many tickets of all tenants still wait for an answer, claimed ones included."""
-        waiting = table.c.state.in_(("open", "claimed"))
+    async def count_open(self, *, older_than: timedelta = timedelta(0)) -> int:
+        """How many tickets of all tenants wait for a person, claimed ones included."""
+        waiting = table.c.state.in_(("open", "claimed")), table.c.created_at <= datetime.now(UTC) - older_than
         async with reading(self._db, "tickets") as connection:
-            return await connection.scalar(select(func.count()).select_from(table).where(waiting)) or 0
+            return await connection.scalar(select(func.count()).select_from(table).where(*waiting)) or 0
 
     async def claim(self, ticket_id: str, *, tenant: str, by: str) -> Ticket:
         """Take a ticket to work on it. Raises `Conflict` if another holds it; a repeat changes nothing."""

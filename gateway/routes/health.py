@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from functools import partial
 from typing import Literal
 
 import structlog
@@ -33,16 +35,7 @@ async def livez() -> dict[str, str]:
 @router.get("/readyz")
 async def readyz(services: ServicesDep) -> JSONResponse:
     """The stores and the model answer."""
-    parts: dict[str, State] = {}
-    for name, check in (
-        ("database", _database), ("index", _index), ("encoder", _encoder)
-    ):  # fmt: skip
-        try:
-            await check(services)
-            parts[name] = "ok"
-        except (DatabaseUnavailable, IndexUnavailable, EncoderError) as exc:
-            structlog.get_logger("sekisho").warning("not ready", part=name, error=str(exc))
-            parts[name] = "failing"
+    parts = await _parts(services)
     ready = all(state == "ok" for state in parts.values())
     lost = any(report.lost for report in services.gatekeeping.canaries.reports.values())
     parts["canaries"] = (
@@ -56,15 +49,20 @@ async def metrics(services: ServicesDep) -> Response:
     """Prometheus text format."""
     shown = services.telemetry.metrics
     outbox = services.desk.outbox
+    promise = timedelta(hours=services.settings.review.promise_hours)
     for gauge, count in (
-        (shown.open_tickets, services.tickets.count_open), (shown.open_audits, services.audits.count_open),
-        (shown.deliveries.labels("waiting"), lambda: outbox.count("waiting")),
-        (shown.deliveries.labels("dead"), lambda: outbox.count("dead")),
+        (shown.open_tickets, services.tickets.count_open),
+        (shown.overdue_tickets, partial(services.tickets.count_open, older_than=promise)),
+        (shown.open_audits, services.audits.count_open),
+        (shown.deliveries.labels("waiting"), partial(outbox.count, "waiting")),
+        (shown.deliveries.labels("dead"), partial(outbox.count, "dead")),
     ):  # fmt: skip
         try:
             gauge.set(await count())
         except StoreUnavailable:
             gauge.set(float("nan"))  # not known is not none
+    for part, state in (await _parts(services)).items():
+        shown.ready.labels(part).set(state == "ok")
     await _show_audits(services)
     _show_gate(services)
     return Response(generate_latest(shown.registry), media_type=CONTENT_TYPE_LATEST)
@@ -77,6 +75,7 @@ async def _show_audits(services: Services) -> None:
         reports = await services.audits.reports(topics=False)
     except StoreUnavailable:
         reports = ()
+    shown.target_error.set(services.settings.cache.target_error)
     shown.error_bound.clear()
     shown.alarm.clear()
     for report in reports:
@@ -94,6 +93,21 @@ def _show_gate(services: Services) -> None:
         shown.canaries_lost.labels(report.tenant).set(len(report.lost))
     for tenant, lesson in (kept.learning.lessons if kept.learning else {}).items():
         shown.behind.labels(tenant).set(lesson.state != "learnt")
+
+
+async def _parts(services: Services) -> dict[str, State]:
+    """What a question needs, and whether it answers."""
+    parts: dict[str, State] = {}
+    for name, check in (
+        ("database", _database), ("index", _index), ("encoder", _encoder)
+    ):  # fmt: skip
+        try:
+            await check(services)
+            parts[name] = "ok"
+        except (DatabaseUnavailable, IndexUnavailable, EncoderError) as exc:
+            structlog.get_logger("sekisho").warning("not ready", part=name, error=str(exc))
+            parts[name] = "failing"
+    return parts
 
 
 async def _database(services: ServicesDep) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import select, text
@@ -93,6 +94,7 @@ async def test_a_list_is_narrowed_by_state_and_language(database: Database) -> N
     found = await tickets.list(tenant="acme", language="ja")
     assert [ticket.id for ticket in found.tickets] == [japanese]
     assert await tickets.count_open() == 2
+    assert await tickets.count_open(older_than=timedelta(hours=1)) == 0
     await tickets.dismiss(english, tenant="acme", by="Sato")
     assert await tickets.count_open() == 1
 
