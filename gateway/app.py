@@ -19,6 +19,7 @@ from gateway.errors import InvalidRequest, SekishoError, StoreUnavailable
 from gateway.middleware import BodyLimit, RequestId
 from gateway.routes import (
     answers,
+    askers,
     audits,
     checks,
     deliveries,
@@ -53,7 +54,7 @@ def create_app(services: Services) -> FastAPI:
     app.state.services = services
     for module in (
         openai, answers, checks, review, audits, entries, suggestions, documents, gate_examples, shadow,
-        deliveries, feedback, figures, health, welcome,
+        deliveries, feedback, figures, askers, health, welcome,
     ):  # fmt: skip
         app.include_router(module.router)
     if console is not None:

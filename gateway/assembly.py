@@ -34,6 +34,8 @@ from gateway.rag.passages import PassageSearch
 from gateway.rag.upstream import UpstreamRag
 from gateway.rag.writer import ExtractiveWriter, LlmWriter
 from gateway.replies import Replies
+from gateway.retention.ageing import Ageing
+from gateway.retention.erasing import Erasures
 from gateway.review.acceptance import Acceptances
 from gateway.review.approval import Approvals
 from gateway.review.audits import Audits
@@ -76,6 +78,7 @@ class Services:
     figures: Figures
     approvals: Approvals
     acceptances: Acceptances
+    erasures: Erasures
     keys: Keys
     people: People
     telemetry: Telemetry
@@ -125,7 +128,8 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     desk = await stack.enter_async_context(opening)
     telemetry = Telemetry(metrics, outcomes, lookups, acceptances, desk.given, texts=settings.logging.texts)
     reviews = _ask_for_reviews(stores, settings.cache.overdue)
-    statistics = (outcomes.run(), acceptances.run(), *([lookups.run()] if lookups else []))
+    ageing = Ageing(stores.database, settings.retention)
+    statistics = (outcomes.run(), ageing.run(), acceptances.run(), *([lookups.run()] if lookups else []))
     queue = Queue(stores.database, stores.encoder, promise_hours=settings.review.promise_hours)
     people = (reviews, *desk.beside, *([queue.run()] if settings.console.enabled else []))
     for work in (*statistics, _catch_up(stores), *gatekeeping.beside, *people):
@@ -144,6 +148,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         figures=_figures(settings, stores, audits),
         approvals=approvals,
         acceptances=acceptances,
+        erasures=Erasures(stores.database),
         keys=_keys(settings.auth, stores.database),
         people=await open_people(settings.console, stores.database),
         telemetry=telemetry,

@@ -12,7 +12,7 @@ from classifiers import ClassifierError
 from encoders import EncoderError
 from evaluation.cli import app as evaluate
 from evaluation.gate_commands import calibrate_gate_command
-from gateway.commands import asking, data, people, replaying, serving
+from gateway.commands import asking, data, forgetting, people, replaying, serving
 from gateway.errors import SekishoError
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
@@ -32,6 +32,7 @@ serving.add_to(app)
 asking.add_to(app)
 data.add_to(app)
 replaying.add_to(app)
+forgetting.add_to(app)
 people.add_to(app)
 app.add_typer(evaluate, name="evaluate")
 calibrate = data.calibrate_app()

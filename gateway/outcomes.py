@@ -42,6 +42,7 @@ class OutcomeRow:
     shadow: Sequence[Mapping[str, str | None]] | None = None  # rule, label, topic
     tokens_in: int | None = None  # of the draft
     tokens_out: int | None = None
+    asker_key: str | None = None
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def values(self) -> dict[str, Any]:
@@ -50,7 +51,7 @@ class OutcomeRow:
 
     def for_the_log(self, *, texts: bool) -> dict[str, Any]:
         """What is known, without what is empty, and without the question unless `texts` are wanted."""
-        left_out = {"at"} if texts else {"at", "question"}
+        left_out = {"at", "asker_key"} if texts else {"at", "asker_key", "question"}
         return {
             name: value for name, value in self.values().items() if value is not None and name not in left_out
         }

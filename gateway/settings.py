@@ -17,6 +17,7 @@ from gateway.console_settings import ConsoleSettings, OidcSettings, ReviewSettin
 from gateway.delivery_settings import DeliverySettings
 from gateway.feedback_settings import FeedbackSettings
 from gateway.outside_settings import DetectorSettings, GateLlmSettings, LlmSettings
+from gateway.retention_settings import RetentionSettings
 from gateway.setting_types import (
     Forbidden,
     Listable,
@@ -55,6 +56,7 @@ __all__ = [
     "PolicySettings",
     "PriceSettings",
     "ReplySettings",
+    "RetentionSettings",
     "ReviewSettings",
     "Section",
     "ServerSettings",
@@ -342,6 +344,7 @@ class Settings(BaseSettings):
     server: ServerSettings = ServerSettings()
     delivery: DeliverySettings = DeliverySettings()
     feedback: FeedbackSettings = FeedbackSettings()
+    retention: RetentionSettings = RetentionSettings()
     logging: LoggingSettings = LoggingSettings()
 
     _base: Path = PrivateAttr(default_factory=Path.cwd)

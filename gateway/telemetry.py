@@ -15,6 +15,7 @@ from classifiers.gate import GateVerdict
 from gateway.domain import Draft, Finding, NothingRelevant, Offers, Outcome, Question
 from gateway.gatekeeping.metrics import GateMetrics
 from gateway.outcomes import OutcomeLog, OutcomeRow
+from gateway.retention.traces import asker_key
 from gateway.review.acceptance import Acceptances
 from gateway.review.given import GivenAnswers
 from gateway.review.lookups import LookupLog
@@ -139,6 +140,12 @@ class Telemetry:
         if self._log.is_enabled_for(logging.INFO):
             self._log.info("outcome", **row.for_the_log(texts=self._texts))
 
+    async def flush(self) -> None:
+        """Write what waits beside the way. Raises `DatabaseUnavailable`, and then nothing is forgotten."""
+        for waiting in (self._outcomes, self._lookups, self._acceptances, self._given):
+            if waiting is not None:
+                await waiting.flush()
+
     def failure(self, question: Question, exc: Exception, /) -> None:
         """A stage broke. The message of an exception may hold texts, so it is kept at debug level."""
         self.metrics.failures.labels(type(exc).__name__).inc()
@@ -192,6 +199,7 @@ class Telemetry:
             ms=round(ms, 3),
             tokens_in=tokens.read if tokens else None,
             tokens_out=tokens.written if tokens else None,
+            asker_key=asker_key(question.tenant, question.conversation.asker),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from storage import migrations, sqlite
 from storage.address import AddressError, database_file, driver_url, place
 from storage.outages import explanation, is_outage
+from storage.schema import metadata
 
 __all__ = ["Database", "DatabaseUnavailable"]
 
@@ -24,6 +26,8 @@ CHECKED_BYTES = 256 * 1024 * 1024  # quick_check reads the whole file, about a s
 CONNECT_TIMEOUT_S = 10.0
 STATEMENT_TIMEOUT_S = 60.0  # a server that is gone without a word must not hold a question for ever
 POOL_TIMEOUT_S = 20.0
+LOG_TRIES = 20  # to empty SQLite's log while others read from it
+LOG_WAIT_S = 0.25
 
 
 class DatabaseUnavailable(Exception):  # noqa: N818 - errors are named as facts
@@ -95,6 +99,30 @@ class Database:
         except (exc.SQLAlchemyError, TimeoutError) as error:
             raise self._failure(error) from error
 
+    async def purge(self) -> bool:
+        """Let nothing that was deleted stay in the files of the database; False if a reader held it up.
+
+        SQLite has overwritten what it freed, and its log is emptied; PostgreSQL's dead rows are vacuumed.
+
+        Raises:
+            DatabaseUnavailable: if the store failed.
+        """
+        if self._url.get_backend_name() == "sqlite":
+            return await self._empty_log()
+        async with self.connect() as connection:
+            for table in metadata.sorted_tables:
+                await connection.execute(text(f'VACUUM "{table.name}"'))
+        return True
+
+    async def _empty_log(self) -> bool:
+        for _ in range(LOG_TRIES):
+            async with self.connect() as connection:
+                held_up = await connection.scalar(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+            if not held_up:
+                return True
+            await asyncio.sleep(LOG_WAIT_S)
+        return False
+
     async def close(self) -> None:
         """Give files and sockets back."""
         await self._reader.dispose()
@@ -152,7 +180,13 @@ def _file_engines(url: URL) -> dict[str, AsyncEngine]:
     """
     patience = f"PRAGMA busy_timeout={int(BUSY_TIMEOUT_S * 1000)}"
     reading = (patience, "PRAGMA query_only=ON")
-    writing = (patience, "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON")
+    writing = (
+        patience,
+        "PRAGMA journal_mode=WAL",
+        "PRAGMA synchronous=FULL",
+        "PRAGMA foreign_keys=ON",
+        "PRAGMA secure_delete=ON",  # what an asker wants forgotten must not stay in free pages
+    )
     driver = {"async_creator_fn": sqlite.connect}
     reader = _engine(
         url,

@@ -22,6 +22,7 @@ SEVERITY: Mapping[str, int] = {
     "source_gone": 4,
     "unsupported_statement": 3,  # the chatbot makes things up here
     "unchecked": 3,
+    "phrasing_of_forgotten": 3,  # words of somebody who wanted to be forgotten
     "nothing_relevant": 2,  # the documents have a gap
     "gate_unsure": 2,
     "upstream_unavailable": 2,  # not the question's fault, but somebody waits

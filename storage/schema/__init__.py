@@ -6,6 +6,7 @@ from storage.schema.base import FreeText, Moment, metadata
 from storage.schema.deliveries import deliveries, notices
 from storage.schema.documents import documents, passages
 from storage.schema.entries import entries, entry_history, entry_phrasings, entry_sources, suggestions
+from storage.schema.erasures import erasures
 from storage.schema.figures import outcome_hours
 from storage.schema.gate import gate_examples
 from storage.schema.labels import draft_labels
@@ -27,6 +28,7 @@ __all__ = [
     "entry_history",
     "entry_phrasings",
     "entry_sources",
+    "erasures",
     "feedback",
     "gate_examples",
     "memberships",

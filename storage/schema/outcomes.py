@@ -28,6 +28,7 @@ outcomes = Table(
     Column("tenant", String(64), nullable=False),
     Column("group", String(40), nullable=False, server_default=EVERYBODY),  # the asker's
     Column("request_id", String(64), nullable=False, index=True),
+    Column("asker_key", String(64)),  # hash of the asker's id, so that what is his can be found and deleted
     Column("question_hash", String(64), nullable=False),
     Column("question", FreeText),  # only where the operator switched texts on
     Column("language", String(8), nullable=False),
@@ -48,6 +49,12 @@ outcomes = Table(
     Column("tokens_out", Integer),
     Index(None, "tenant", "at"),
     Index(None, "tenant", "outcome", "at"),  # the questions behind a figure
+    Index(
+        "ix_outcomes_of_askers",
+        "asker_key",
+        sqlite_where=text("asker_key IS NOT NULL"),
+        postgresql_where=text("asker_key IS NOT NULL"),
+    ),
     Index(
         "ix_outcomes_in_shadow",
         "tenant",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from gateway.console.components.charts import LIGHT
 from gateway.console.pages import dashboard
-from gateway.gatekeeping.canaries import CanaryReport, LostCanary
 from tests.console.browsing import Chromium, needs_chromium
 from tests.gateway.running import Gateway
 
@@ -121,18 +119,3 @@ def test_a_bar_of_the_chart_leads_to_the_questions_of_its_day(desk: Gateway, chr
         )
         expect(page.locator("tbody tr")).to_have_count(answered)
         assert sato.errors == []
-
-
-def test_a_must_canary_that_no_longer_passes_is_named(
-    desk: Gateway, chromium: Chromium, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    desk.answer("When does the library open?")
-    lost = LostCanary("Can I renew a loan online?", "may", "it is nearest to an example of may")
-    report = CanaryReport("default", datetime.now(UTC), 3, (lost,))
-    monkeypatch.setitem(desk.services.gatekeeping.canaries._reports, "default", report)
-    with chromium.person(desk.url) as sato:
-        page = sato.sign_in(at="/console/dashboard")
-        card = page.locator("[data-figure=canaries]")
-        expect(card.locator(".figure-value")).to_have_text("2 / 3", timeout=WITHIN_MS)
-        expect(page.locator(".lost")).to_contain_text("Can I renew a loan online?")
-        assert (sato.foreign, sato.errors) == ([], [])

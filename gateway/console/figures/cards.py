@@ -14,12 +14,11 @@ from gateway.console.figures.seen import Seen
 from gateway.console.texts import Texts
 from gateway.figures.rates import Rate
 from gateway.figures.report import Report
-from gateway.gatekeeping.canaries import CanaryReport, LostCanary
+from gateway.gatekeeping.canaries import CanaryReport
 
 __all__ = ["Cards"]
 
 FIRST = ("refused", "cache_hits")
-LOST_SHOWN = 6
 THEN = ("rag", "withheld", "escalated", "unchecked")
 
 
@@ -31,7 +30,6 @@ class Cards:
     seen: Seen
     report: Report
     canaries: CanaryReport | None
-    at_home: bool = True  # the tenant whose queue the console shows; another one's is not a click away
 
     def first(self) -> None:
         """The three numbers an owner asks for, and what they are of."""
@@ -95,19 +93,10 @@ class Cards:
             if tickets.overdue
             else self.t("dashboard.none_overdue")
         )
-        self._plain(
-            "tickets",
-            f"{tickets.open + tickets.claimed:,}",
-            note,
-            tone=late,
-            target=self._queue("?overdue=1" if tickets.overdue else ""),
-        )
+        self._plain("tickets", f"{tickets.open + tickets.claimed:,}", note, tone=late, target="/")
         in_time = tickets.in_time
         note = self.t("dashboard.in_time", share=share(in_time.value)) if in_time.n else ""
-        self._plain("wait", seconds(self.t, tickets.wait_p50_s), note, target=self._queue("?state=answered"))
-
-    def _queue(self, narrowed: str) -> str:
-        return f"/{narrowed}" if self.at_home else ""
+        self._plain("wait", seconds(self.t, tickets.wait_p50_s), note, target="/?state=answered")
 
     def _saved(self) -> None:
         saved = self.report.savings
@@ -130,14 +119,6 @@ class Cards:
         note = self.t("dashboard.lost", n=lost) if lost else ""
         tone: Tone = "bad" if lost else "good"
         self._plain("canaries", f"{passed} / {found.asked}", note, tone=tone)
-        for one in found.lost[:LOST_SHOWN]:
-            self._lost(one)
-
-    def _lost(self, canary: LostCanary) -> None:
-        with ui.element("div").classes("figure bad lost"):
-            ui.label(self.t(f"labels.{canary.label}") if canary.label else "–").classes("figure-name")
-            ui.label(canary.question)
-            ui.label(canary.reason).classes("figure-note")
 
     def _plain(
         self, name: str, value: str, note: str, *, tone: Tone = "quiet", behind: str = "", target: str = ""

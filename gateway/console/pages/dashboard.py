@@ -16,7 +16,6 @@ from gateway.console.figures.cards import Cards
 from gateway.console.figures.seen import DAYS, Browser, Seen, browser_of, seen_by
 from gateway.console.visit import Visit
 from gateway.figures.report import Report
-from gateway.gatekeeping.canaries import CanaryReport
 from gateway.language import LANGUAGES
 
 __all__ = ["show"]
@@ -72,15 +71,13 @@ class _Board:
         self._ink = charts.Ink.of(dark=browser.dark)
         self._body = body
         self._shown: Report | None = None
-        self._passed: CanaryReport | None = None
         self._charts: dict[str, ui.echart] = {}
 
     async def refresh(self) -> None:
         """Read the figures anew."""
-        report, canaries = await self._visit.services.figures.report(self._seen.view()), self._canaries()
-        if self._shown is not None and _same(self._shown, report) and canaries == self._passed:
+        report = await self._visit.services.figures.report(self._seen.view())
+        if self._shown is not None and _same(self._shown, report):
             return
-        self._passed = canaries
         first, self._shown = self._shown is None or not self._charts, report
         if first:
             self._body.clear()
@@ -106,8 +103,7 @@ class _Board:
         self._redraw(report)
 
     def _redraw(self, report: Report) -> None:
-        at_home = self._seen.tenant == self._visit.tenant
-        cards = Cards(self._visit.t, self._seen, report, self._passed, at_home=at_home)
+        cards = Cards(self._visit.t, self._seen, report, self._canaries())
         for place, draw in ((self._first, cards.first), (self._then, cards.then)):
             place.clear()
             with place:
@@ -162,7 +158,7 @@ class _Board:
     def _by_the_hour(self) -> bool:
         return self._seen.view().period.by_the_hour
 
-    def _canaries(self) -> CanaryReport | None:
+    def _canaries(self) -> Any:
         reports = self._visit.services.gatekeeping.canaries.reports
         return reports.get(self._seen.tenant) or reports.get("default")
 

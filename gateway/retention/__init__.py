@@ -1,0 +1,1 @@
+"""How long is kept what askers wrote, and how one of them is forgotten."""

@@ -1,0 +1,129 @@
+"""What is kept for some days only. What still waits for a person is never deleted for its age."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+import structlog
+from sqlalchemy import ColumnElement, Table, delete, select, update
+
+from gateway.retention.erasing import Erasure, keep
+from gateway.retention.wiping import delete_tickets
+from gateway.retention.words import wipe_example
+from gateway.retention_settings import RetentionSettings
+from storage.schema import (
+    audits,
+    deliveries,
+    draft_labels,
+    feedback,
+    gate_examples,
+    outcomes,
+    suggestions,
+    tickets,
+)
+from storage.sql import Database, DatabaseUnavailable
+
+__all__ = ["Ageing"]
+
+DAY_S = 86_400.0
+AT_ONCE = 2_000  # rows in one transaction: nobody who writes waits long
+BY = "retention"
+
+
+class Ageing:
+    """Deletes what is older than the operator wants to keep."""
+
+    def __init__(self, db: Database, settings: RetentionSettings) -> None:
+        self._db = db
+        self._settings = settings
+
+    async def forget(self, *, by: str = BY) -> Erasure | None:
+        """Delete it, some rows at a time, and keep a line of how many; None if there was nothing.
+
+        Raises:
+            DatabaseUnavailable: what was deleted stays deleted.
+        """
+        counts: Counter[str] = Counter()
+        now, days = datetime.now(UTC), self._settings
+        try:
+            if days.outcomes_days:
+                cut = now - timedelta(days=days.outcomes_days)
+                counts["outcomes"] += await self._delete(outcomes, outcomes.c.at < cut)
+            if days.feedback_days:
+                cut = now - timedelta(days=days.feedback_days)
+                counts["feedback"] += await self._delete(feedback, feedback.c.at < cut)
+            if days.tickets_days:
+                counts += await self._tickets(now - timedelta(days=days.tickets_days))
+            if days.audits_days:
+                counts += await self._audits(now - timedelta(days=days.audits_days))
+        finally:
+            kept = await self._keep(counts, by=by)
+        return kept
+
+    async def run(self) -> None:
+        """Do so every day, for as long as the gateway runs."""
+        while True:
+            try:
+                await self.forget()
+            except DatabaseUnavailable as exc:
+                structlog.get_logger("sekisho.retention").warning("not deleted yet", error=str(exc))
+            await asyncio.sleep(DAY_S)
+
+    async def _keep(self, counts: Mapping[str, int], *, by: str) -> Erasure | None:
+        if not any(counts.values()):
+            return None
+        async with self._db.begin() as connection:
+            erasure = await keep(connection, tenant="", by=by, kind="age", counts=counts)
+        await self._db.purge()
+        return erasure
+
+    async def _tickets(self, cut: datetime) -> Counter[str]:
+        """Closed tickets and all that hangs on them; suggestions, most of which came from tickets."""
+        counts: Counter[str] = Counter()
+        closed = (tickets.c.state.in_(("answered", "dismissed")), tickets.c.updated_at < cut)
+        query = select(tickets.c.tenant, tickets.c.id).where(*closed).order_by(tickets.c.tenant)
+        while True:
+            async with self._db.begin() as connection:
+                rows = (await connection.execute(query.limit(AT_ONCE))).all()
+                for tenant in {row.tenant for row in rows}:
+                    ids = [row.id for row in rows if row.tenant == tenant]
+                    counts += await delete_tickets(connection, tenant, ids)
+            if len(rows) < AT_ONCE:
+                break
+        sent = (deliveries.c.state.in_(("sent", "dead")), deliveries.c.created_at < cut)
+        counts["deliveries"] += await self._delete(deliveries, *sent)
+        counts["suggestions"] += await self._delete(suggestions, suggestions.c.at < cut)
+        return counts
+
+    async def _audits(self, cut: datetime) -> Counter[str]:
+        """Verdicts stay without the words; labels and rejected examples are nothing without them."""
+        counts: Counter[str] = Counter()
+        open_ = (audits.c.verdict == "open", audits.c.at < cut)
+        counts["audits"] += await self._delete(audits, *open_)
+        async with self._db.begin() as connection:
+            judged = (audits.c.at < cut, audits.c.question != "")
+            silent = update(audits).where(*judged).values(question="", comment="")
+            counts["audits"] += (await connection.execute(silent)).rowcount
+        counts["draft_labels"] += await self._delete(draft_labels, draft_labels.c.at < cut)
+        async with self._db.begin() as connection:
+            rejected = (gate_examples.c.state == "rejected", gate_examples.c.at < cut)
+            query = select(gate_examples.c.id).where(*rejected, gate_examples.c.text != "")
+            ids = (await connection.scalars(query)).all()
+            for id_ in ids:
+                await wipe_example(connection, id_)
+        counts["gate_examples"] += len(ids)
+        return counts
+
+    async def _delete(self, table: Table, *conditions: ColumnElement[bool]) -> int:
+        [key] = table.primary_key.columns
+        some = select(key).where(*conditions).limit(AT_ONCE).scalar_subquery()
+        gone = 0
+        while True:
+            async with self._db.begin() as connection:
+                deleted = (await connection.execute(delete(table).where(key.in_(some)))).rowcount
+            gone += deleted
+            if deleted < AT_ONCE:
+                return gone

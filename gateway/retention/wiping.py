@@ -1,0 +1,130 @@
+"""Rows that go, and rows that stay without the words: tickets, answers, outcomes, feedback, audits."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Update, delete, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.retention.traces import Traces, chunks, his
+from storage.schema import (
+    answers,
+    audits,
+    deliveries,
+    draft_labels,
+    feedback,
+    outcomes,
+    ticket_events,
+    tickets,
+)
+
+__all__ = ["close_requests", "delete_answers", "delete_tickets", "hush_disputes"]
+
+
+async def delete_answers(connection: AsyncConnection, traces: Traces, requests: Sequence[str]) -> int:
+    """What he was answered in the last days."""
+    own = delete(answers).where(answers.c.tenant == traces.tenant, his(answers, traces.asker, requests))
+    return (await connection.execute(own)).rowcount
+
+
+async def delete_tickets(connection: AsyncConnection, tenant: str, ids: Sequence[str]) -> Counter[str]:
+    """Tickets with their events, what was to be delivered of them, and the labels of their drafts."""
+    counts: Counter[str] = Counter()
+    counts["deliveries"] = await _delete_notices(connection, tenant, ids)
+    for some in chunks(ids):
+        for table in (ticket_events, deliveries, draft_labels):
+            gone = await connection.execute(delete(table).where(table.c.ticket_id.in_(some)))
+            counts[table.name] += gone.rowcount
+        gone = await connection.execute(delete(tickets).where(tickets.c.id.in_(some)))
+        counts["tickets"] += gone.rowcount
+        unnamed = update(outcomes).where(outcomes.c.tenant == tenant, outcomes.c.ticket_id.in_(some))
+        await connection.execute(unnamed.values(ticket_id=None))
+    return counts
+
+
+async def hush_disputes(
+    connection: AsyncConnection, tenant: str, aliases: Mapping[str, str], *, but: Sequence[str]
+) -> int:
+    """What he said of an answer may stand on the ticket of another who asked the same."""
+    query = select(ticket_events.c.id, ticket_events.c.ticket_id, ticket_events.c.detail)
+    query = query.join(tickets, tickets.c.id == ticket_events.c.ticket_id)
+    query = query.where(tickets.c.tenant == tenant, ticket_events.c.event == "disputed")
+    changed, going = 0, set(but)
+    for id_, ticket_id, detail in (await connection.execute(query)).all():
+        alias = aliases.get(detail.get("request_id", ""))
+        if alias is not None and ticket_id not in going:
+            silent = {**detail, "request_id": alias, "comment": ""}
+            await connection.execute(
+                update(ticket_events).where(ticket_events.c.id == id_).values(detail=silent)
+            )
+            changed += 1
+    return changed
+
+
+async def close_requests(
+    connection: AsyncConnection, traces: Traces, aliases: Mapping[str, str]
+) -> Counter[str]:
+    """Outcomes, verdicts and judged audits stay to be counted, under a request that nobody knows.
+
+    In feedback he stays one person of no name: how many were not content must not change.
+    """
+    counts: Counter[str] = Counter()
+    nobody = f"forgotten-{uuid4().hex}"
+    for request, alias in aliases.items():
+        for name, change in _silenced(traces, request, alias, nobody):
+            counts[name] += (await connection.execute(change)).rowcount
+    for some in chunks(traces.requests):
+        waiting = delete(audits).where(audits.c.tenant == traces.tenant, audits.c.request_id.in_(some))
+        waiting = waiting.where(audits.c.verdict == "open")
+        counts["audits"] += (await connection.execute(waiting)).rowcount
+        counts["audits"] += await _silence_audits(connection, traces.tenant, some, aliases)
+    return counts
+
+
+def _silenced(traces: Traces, request: str, alias: str, nobody: str) -> list[tuple[str, Update]]:
+    of_outcome = (outcomes.c.tenant == traces.tenant, outcomes.c.request_id == request)
+    own = or_(outcomes.c.asker_key == traces.key, outcomes.c.asker_key.is_(None))
+    unsaid = {"question": None, "question_hash": "", "asker_key": None, "request_id": alias}
+    of_feedback = (feedback.c.tenant == traces.tenant, feedback.c.request_id == request)
+    his_own = his(feedback, traces.asker, [request])
+    silent = {"comment": "", "asker": nobody, "request_id": alias}
+    return [
+        ("outcomes", update(outcomes).where(*of_outcome, own).values(unsaid)),
+        ("feedback", update(feedback).where(*of_feedback, his_own).values(silent)),
+    ]
+
+
+async def _silence_audits(
+    connection: AsyncConnection, tenant: str, requests: Sequence[str], aliases: Mapping[str, str]
+) -> int:
+    """The verdicts are evidence of the error bound; question and comment are not."""
+    query = select(audits.c.id, audits.c.request_id)
+    found = await connection.execute(
+        query.where(audits.c.tenant == tenant, audits.c.request_id.in_(requests))
+    )
+    rows = found.all()
+    for id_, request in rows:
+        silent = {"question": "", "comment": "", "request_id": aliases[request]}
+        await connection.execute(update(audits).where(audits.c.id == id_).values(silent))
+    return len(rows)
+
+
+async def _delete_notices(connection: AsyncConnection, tenant: str, ids: Sequence[str]) -> int:
+    """Notices to reviewers say what a ticket asks; which one, stands somewhere in them."""
+    query = select(deliveries.c.id, deliveries.c.body)
+    query = query.where(deliveries.c.tenant == tenant, deliveries.c.body.is_not(None))
+    wanted = set(ids)
+    found = [id_ for id_, body in (await connection.execute(query)).all() if _names(body, wanted)]
+    for some in chunks(found):
+        await connection.execute(delete(deliveries).where(deliveries.c.id.in_(some)))
+    return len(found)
+
+
+def _names(body: Any, ids: set[str]) -> bool:
+    written = json.dumps(body, ensure_ascii=False)
+    return any(id_ in written for id_ in ids)

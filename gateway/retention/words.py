@@ -1,0 +1,124 @@
+"""An asker's words in other hands: suggestions, examples of the gate, phrasings of entries."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from secrets import token_bytes
+from typing import Any
+
+from sqlalchemy import ColumnElement, delete, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.retention.traces import AT_ONCE, Traces, chunks
+from gateway.review.tickets import free_ticket_id, record_event
+from storage.schema import entries, entry_phrasings, gate_examples, suggestions, tickets
+
+__all__ = ["ask_about_phrasings", "forget_examples", "forget_suggestions", "wipe_example"]
+
+BY = "gateway"
+REASON = "phrasing_of_forgotten"
+
+
+async def forget_suggestions(connection: AsyncConnection, traces: Traces) -> int:
+    """Phrasings that were suggested in his words, whoever else asked so."""
+    gone = 0
+    for some in _some(traces.words):
+        own = (suggestions.c.tenant == traces.tenant, suggestions.c.exact_key.in_(some))
+        gone += (await connection.execute(delete(suggestions).where(*own))).rowcount
+    return gone
+
+
+async def forget_examples(connection: AsyncConnection, traces: Traces, *, by: str) -> int:
+    """What the gate was taught in his words; what it learnt already it is fitted without.
+
+    An accepted one becomes a rejected one without words: the count of decisions, by which replicas see
+    that their gate is behind, must go up.
+    """
+    found: set[tuple[str, str]] = set()
+    for some in chunks(traces.tickets):
+        found |= await _examples(connection, traces.tenant, gate_examples.c.ticket_id.in_(some))
+    for some in chunks(traces.requests):
+        found |= await _examples(connection, traces.tenant, gate_examples.c.request_id.in_(some))
+    for keys in _some(traces.gate_words):
+        found |= await _examples(connection, traces.tenant, gate_examples.c.exact_key.in_(keys))
+    for id_, state in sorted(found):
+        if state == "accepted":
+            await _unteach(connection, traces.tenant, id_, by=by)
+        else:
+            await wipe_example(connection, id_)
+    return len(found)
+
+
+async def wipe_example(connection: AsyncConnection, id_: str) -> None:
+    """Take the words out of an example that the gate does not know."""
+    values = _WORDLESS | {"exact_key": token_bytes(16), "state": "rejected"}
+    await connection.execute(update(gate_examples).where(gate_examples.c.id == id_).values(values))
+
+
+async def ask_about_phrasings(connection: AsyncConnection, traces: Traces) -> tuple[str, ...]:
+    """Open a ticket for every entry that is asked for in his words; the ids of the entries."""
+    found: dict[str, list[int]] = {}
+    for some in _some(traces.words):
+        query = select(entry_phrasings.c.entry_id, entry_phrasings.c.position).where(
+            entry_phrasings.c.tenant == traces.tenant, entry_phrasings.c.exact_key.in_(some)
+        )
+        for entry_id, position in (await connection.execute(query)).all():
+            found.setdefault(entry_id, []).append(position)
+    for entry_id in sorted(found):
+        await _ask(connection, entry_id, sorted(found[entry_id]))
+    return tuple(sorted(found))
+
+
+async def _examples(
+    connection: AsyncConnection, tenant: str, which: ColumnElement[bool]
+) -> set[tuple[str, str]]:
+    query = select(gate_examples.c.id, gate_examples.c.state).where(
+        gate_examples.c.tenant == tenant, gate_examples.c.text != "", which
+    )
+    return {(id_, state) for id_, state in (await connection.execute(query)).all()}
+
+
+_WORDLESS: dict[str, Any] = {"text": "", "ticket_id": None, "request_id": None}
+
+
+async def _unteach(connection: AsyncConnection, tenant: str, id_: str, *, by: str) -> None:
+    last = await connection.scalar(
+        select(func.max(gate_examples.c.decision)).where(gate_examples.c.tenant == tenant)
+    )
+    await wipe_example(connection, id_)
+    decided = {"decided_by": by, "decided_at": datetime.now(UTC), "decision": (last or 0) + 1}
+    await connection.execute(update(gate_examples).where(gate_examples.c.id == id_).values(decided))
+
+
+async def _ask(connection: AsyncConnection, entry_id: str, positions: list[int]) -> None:
+    """A ticket that nobody asked. It names the phrasings by their place, and repeats none of them."""
+    query = select(entries.c.tenant, entries.c.group, entries.c.language, entries.c.revision)
+    entry = (await connection.execute(query.where(entries.c.id == entry_id))).mappings().one()
+    others = entry_phrasings.c.position.not_in(positions)
+    kept = select(entry_phrasings.c.text).where(entry_phrasings.c.entry_id == entry_id, others)
+    question = await connection.scalar(kept.order_by(entry_phrasings.c.position).limit(1))
+    now, ticket_id = datetime.now(UTC), await free_ticket_id(connection)
+    row = {
+        "id": ticket_id,
+        "tenant": entry["tenant"],
+        "group": entry["group"],
+        "request_id": f"{entry_id}@{entry['revision']}",
+        "language": entry["language"],
+        "real_question": question or entry_id,
+        "question": question or entry_id,
+        "outcome": "stale_entry",
+        "reason": REASON,
+        "steps": [{"type": REASON, "phrasings": [position + 1 for position in positions]}],
+        "state": "open",
+        "entry_id": entry_id,
+        "created_at": now,
+        "updated_at": now,
+    }
+    await connection.execute(insert(tickets).values(row))
+    await record_event(connection, ticket_id, "opened", by=BY, detail={"reason": REASON})
+
+
+def _some(keys: Collection[bytes]) -> list[list[bytes]]:
+    all_ = sorted(keys)
+    return [all_[start : start + AT_ONCE] for start in range(0, len(all_), AT_ONCE)]
