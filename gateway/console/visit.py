@@ -21,7 +21,7 @@ from gateway.people import Person, PersonRole
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
-__all__ = ["Visit", "explained"]
+__all__ = ["Visit", "Work", "explained"]
 
 Work = Callable[..., Awaitable[None]]
 NAMED = (SekishoError, CacheError, DatabaseUnavailable, IndexUnavailable, EncoderError)

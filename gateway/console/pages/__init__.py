@@ -8,10 +8,12 @@ from gateway.console.pages import (
     entries,
     entries_import,
     entry,
+    examples,
     questions,
     queue,
     ticket,
     try_it,
+    users,
 )
 from gateway.console.pages.page import Page
 
@@ -23,6 +25,8 @@ PAGES: tuple[Page, ...] = (
     Page(path="/audit", name="audit", show=audit.show, role="reviewer", icon="fact_check"),
     Page(path="/dashboard", name="dashboard", show=dashboard.show, icon="insights"),
     Page(path="/try", name="try_it", show=try_it.show, role="reviewer", icon="route"),
+    Page(path="/examples", name="examples", show=examples.show, role="reviewer", icon="rule"),
+    Page(path="/users", name="users", show=users.show, role="admin", icon="group"),
     Page(path="/questions", name="questions", show=questions.show),
     Page(path="/entries/new", name="entry_new", show=entry.show_new, role="reviewer"),
     Page(path="/entries/import", name="entries_import", show=entries_import.show, role="reviewer"),
