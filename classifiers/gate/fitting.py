@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from classifiers import ClassifierError
 from classifiers.gate import Neighbour, ScopeSource
 from classifiers.gate.contrast import Contrast, Sample
-from classifiers.gate.forbidden import Forbidden, fit_forbidden
+from classifiers.gate.forbidden import Forbidden, fit_forbidden, unfitted_forbidden
 from classifiers.gate.kept import KeptFits, fit_key
 from classifiers.gate.leaning import LEANING_FEATURES, Leaning, fit_leaning
 from classifiers.gate.material import Material
@@ -117,8 +117,18 @@ class Fitting:
         shipped = [s for s in (*material.harmless, *material.everyday) if not operators.claims(s)]
         groups = (material.must, material.may, material.verified)
         theirs = [sample for group in groups for sample in _some_examples(group, _MOST_ROWS)]
-        fit = partial(fit_forbidden, material.forbidden, shipped, theirs, attacks, encoder)
-        return await anyio.to_thread.run_sync(fit)
+        texts = (material.forbidden, shipped, theirs, attacks, encoder)
+        fit = partial(fit_forbidden, *texts)
+        if self.kept is None:
+            return await anyio.to_thread.run_sync(fit)
+        written = (*material.forbidden, *shipped, *theirs)
+        known = "with the detector" if attacks.detector else "by similarity alone"
+        key = fit_key(written, self.encoder, sources=known, tenant=self.tenant, max_false_refusal=0.0)
+        axis = await self.kept.forbidden(key, partial(unfitted_forbidden, *texts))
+        if axis is None:
+            axis = await anyio.to_thread.run_sync(fit)
+            await self.kept.keep_forbidden(key, axis)
+        return axis
 
     def _fit_scope(self, evidence: Evidence, grounds: Grounds) -> Scope:
         material = self.material

@@ -14,13 +14,13 @@ from classifiers.gate import Neighbour
 from classifiers.gate.combiner import Combiner, conformal_floor
 from classifiers.gate.contrast import CONTRAST_FEATURES, Contrast, Sample
 from classifiers.gate.detector import Detector
-from classifiers.gate.leeway import NO_LEEWAY, Leeway, fit_leeway, names_a_thing
+from classifiers.gate.leeway import NO_LEEWAY, Leeway, fit_leeway, leeway_to, names_a_thing
 from classifiers.gate.lexical import lexical_share
 from classifiers.gate.shipped import Attacks, Pattern
 from classifiers.text import normalise
 from encoders import Encoded
 
-__all__ = ["Forbidden", "ForbiddenReading", "fit_forbidden"]
+__all__ = ["Forbidden", "ForbiddenReading", "fit_forbidden", "unfitted_forbidden"]
 
 Floats = NDArray[np.float64]
 
@@ -134,6 +134,33 @@ class Forbidden:
         return float(_scaled(logit, self.similar_from)), near, sample.source or None
 
 
+def unfitted_forbidden(
+    forbidden: Sequence[Sample],
+    look_alikes: Sequence[Sample],
+    theirs: Sequence[Sample],
+    attacks: Attacks,
+    encoder: str,
+) -> Forbidden:
+    """The axis before any example was weighed.
+
+    Args:
+        look_alikes: shipped texts that must pass though they sound alarming; a few of them may be missed.
+        theirs: the operator's must and may examples, of which next to none may be.
+        encoder: the digest of what made the vectors.
+    """
+    centre, weights = zip(*(_RULE[name] for name in CONTRAST_FEATURES), strict=True)
+    knows_vectors = attacks.detector is not None and attacks.detector.encoder == encoder
+    return Forbidden(
+        contrast=Contrast(forbidden, (*look_alikes, *theirs)),
+        combiner=Combiner(np.array(weights), np.array(centre)),
+        similar_from=_LEAST_CUT,
+        attacks=attacks,
+        has_own=any(sample.ours for sample in forbidden),
+        knows_vectors=knows_vectors,
+        leeway=leeway_to(theirs, knows_vectors=knows_vectors),
+    )
+
+
 def fit_forbidden(
     forbidden: Sequence[Sample],
     look_alikes: Sequence[Sample],
@@ -141,35 +168,21 @@ def fit_forbidden(
     attacks: Attacks,
     encoder: str,
 ) -> Forbidden:
-    """Fit on left-out evidence.
-
-    Args:
-        look_alikes: shipped texts that must pass though they sound alarming; a few of them may be missed.
-        theirs: the operator's must and may examples, of which next to none may be.
-        encoder: the digest of what made the vectors.
-    """
-    contrast = Contrast(forbidden, (*look_alikes, *theirs))
+    """Fit on left-out evidence; the arguments are those of the unfitted axis."""
+    axis = unfitted_forbidden(forbidden, look_alikes, theirs, attacks, encoder)
     rows = [
-        contrast.left_out([sample for sample in group if sample.kind == "example"])
+        axis.contrast.left_out([sample for sample in group if sample.kind == "example"])
         for group in (forbidden, look_alikes, theirs)
     ]
-    centre, weights = zip(*(_RULE[name] for name in CONTRAST_FEATURES), strict=True)
-    rule = Combiner(np.array(weights), np.array(centre))
-    knows_vectors = attacks.detector is not None and attacks.detector.encoder == encoder
-    axis = Forbidden(
-        contrast=contrast,
-        combiner=rule,
-        similar_from=_LEAST_CUT,
-        attacks=attacks,
-        raised=_raised(attacks.detector, knows_vectors, theirs),
-        has_own=any(sample.ours for sample in forbidden),
-        knows_vectors=knows_vectors,
-        leeway=fit_leeway(attacks.detector, knows_vectors, theirs),
+    axis = replace(
+        axis,
+        raised=_raised(attacks.detector, axis.knows_vectors, theirs),
+        leeway=fit_leeway(axis.leeway, attacks.detector),
     )
     truth = np.arange(sum(map(len, rows))) < len(rows[0])
     if not truth.any() or truth.all():
         return axis
-    features = np.concatenate(rows)
+    features, rule = np.concatenate(rows), axis.combiner
     held_out = expit(rule.cross_fitted(features, truth, stiffness=_STIFFNESS))
     end = len(rows[0]) + len(rows[1])
     cuts = (

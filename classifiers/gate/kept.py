@@ -1,4 +1,4 @@
-"""What a start need not do again: vectors of the gate's texts, fits of the axis of scope, counts of words.
+"""What a start need not do again: vectors of the gate's texts, fits of both axes, counts of words.
 
 A fit is found again only by the digest of all that it depends on: the encoder, the policy and the shipped
 lists, what the operator's documents were, and the code that fitted. Anything that differs, or doesn't fit
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.metadata import version
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from classifiers.gate.combiner import Combiner
 from classifiers.gate.contrast import Contrast, Sample
+from classifiers.gate.forbidden import Forbidden
 from classifiers.gate.leaning import Leaning
 from classifiers.gate.lexical import Rarity
 from classifiers.gate.scope import SCOPE_FEATURES, Grounds, Reading, Scope
@@ -75,6 +76,25 @@ class KeptFits:
     async def keep(self, key: str, scope: Scope, everyday: NDArray[np.bool_]) -> None:
         """Keep a fit, and which everyday questions it left in."""
         await to_thread.run_sync(self.folder.write, "scope", key, _arrays(scope, everyday))
+
+    async def forbidden(self, key: str, unfitted: Callable[[], Forbidden]) -> Forbidden | None:
+        """As of the scope; the texts are compared with anew, the weights and cuts are not found again."""
+
+        def read() -> Forbidden | None:
+            stored = self.folder.read("forbidden", key)
+            return _forbidden(stored, unfitted) if stored is not None else None
+
+        return await to_thread.run_sync(read)
+
+    async def keep_forbidden(self, key: str, axis: Forbidden) -> None:
+        """Keep a fit."""
+        cuts = [axis.combiner.bias, axis.similar_from, axis.raised, axis.suspicious_from, axis.leeway.logits]
+        arrays = {
+            "weights": axis.combiner.weights,
+            "centre": axis.combiner.centre,
+            "cuts": np.array(cuts, np.float64),
+        }
+        await to_thread.run_sync(self.folder.write, "forbidden", key, arrays)
 
 
 class KeptVectors:
@@ -145,10 +165,10 @@ def _digest(parts: Sequence[Any]) -> str:
 
 @lru_cache(maxsize=1)
 def _code() -> str:
-    """The digest of the code that fits, and the versions of what it counts with."""
+    """The digest of the code that fits and of its weights, and the versions of what it counts with."""
     found = hashlib.sha256()
     folder = files("classifiers.gate")
-    modules = [file for file in folder.iterdir() if file.name.endswith(".py")]
+    modules = [file for file in folder.iterdir() if file.name.endswith((".py", ".npz"))]
     for module in [*sorted(modules, key=lambda file: file.name), files("classifiers") / "text.py"]:
         found.update(module.read_bytes())
     return " ".join([found.hexdigest(), *map(version, _LIBRARIES)])
@@ -202,6 +222,27 @@ def _scope(stored: dict[str, NDArray[Any]], contrast_of: ContrastOf) -> Scope | 
         )
     except (KeyError, ValueError, TypeError, IndexError):
         return None
+
+
+def _forbidden(stored: dict[str, NDArray[Any]], unfitted: Callable[[], Forbidden]) -> Forbidden | None:
+    """The axis that arrays speak of; None if they do not fit together."""
+    try:
+        weights, centre = stored["weights"].astype(np.float64), stored["centre"].astype(np.float64)
+        bias, similar_from, raised, suspicious_from, leeway = map(float, stored["cuts"])
+    except (KeyError, ValueError, TypeError):
+        return None
+    axis = unfitted()
+    if not weights.shape == centre.shape == axis.combiner.weights.shape:
+        return None
+    axis.contrast.warm()
+    return replace(
+        axis,
+        combiner=Combiner(weights, centre, bias),
+        similar_from=similar_from,
+        raised=raised,
+        suspicious_from=suspicious_from,
+        leeway=replace(axis.leeway, logits=leeway),
+    )
 
 
 def _reading(numbers: NDArray[Any]) -> Reading:

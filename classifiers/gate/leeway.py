@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from classifiers.gate.lexical import lexical_share
 from classifiers.text import CJK, normalise
 from encoders import Encoded, Vector
 
-__all__ = ["NO_LEEWAY", "Leeway", "fit_leeway", "names_a_thing"]
+__all__ = ["NO_LEEWAY", "Leeway", "fit_leeway", "leeway_to", "names_a_thing"]
 
 Floats = NDArray[np.float64]
 
@@ -69,15 +69,21 @@ class Leeway:
 NO_LEEWAY = Leeway((), np.zeros((0, 0), dtype=np.float32))
 
 
-def fit_leeway(detector: Detector | None, knows_vectors: bool, theirs: Sequence[Sample]) -> Leeway:
-    """From the operator's examples. Without vectors that the detector knows, nearness means nothing to it."""
+def leeway_to(theirs: Sequence[Sample], *, knows_vectors: bool) -> Leeway:
+    """Not fitted yet. Without vectors that the detector knows, nearness means nothing to it."""
     examples = [sample for sample in theirs if sample.kind == "example"]
-    if detector is None or not knows_vectors or len(examples) < _LEAST:
+    if not knows_vectors or len(examples) < _LEAST:
         return NO_LEEWAY
-    vectors = np.stack([sample.vector for sample in examples])
     texts = tuple(sample.text for sample in examples)
-    logits = detector.logits([normalise(text) for text in texts], vectors)
-    return Leeway(texts, vectors, float(np.clip(_foreseen(logits) - _SUSPICIOUS, 0.0, _MOST)))
+    return Leeway(texts, np.stack([sample.vector for sample in examples]))
+
+
+def fit_leeway(leeway: Leeway, detector: Detector | None) -> Leeway:
+    """How far the suspicion of their examples makes the detector yield."""
+    if detector is None or not leeway.texts:
+        return leeway
+    logits = detector.logits([normalise(text) for text in leeway.texts], leeway.vectors)
+    return replace(leeway, logits=float(np.clip(_foreseen(logits) - _SUSPICIOUS, 0.0, _MOST)))
 
 
 def _foreseen(logits: Floats) -> float:

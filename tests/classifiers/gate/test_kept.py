@@ -123,6 +123,34 @@ async def test_what_does_not_fit_together_is_made_anew(tmp_path: Path, kind: str
     assert (encoded, asked) == (0, 0)
 
 
+def raise_cut(folder: Path, logits: float) -> None:
+    (file,) = folder.glob("forbidden-*.npz")
+    with np.load(file) as stored:
+        arrays = dict(stored)
+    arrays["cuts"][2] = logits
+    np.savez(file, **arrays)
+
+
+async def test_the_kept_fit_of_what_is_forbidden_is_the_one_that_serves(tmp_path: Path) -> None:
+    first, _, _ = await fit(tmp_path)
+    second, _, _ = await fit(tmp_path)
+    assert np.array_equal(second._forbidden.combiner.weights, first._forbidden.combiner.weights)
+    assert second._forbidden.leeway.logits == first._forbidden.leeway.logits
+    raise_cut(tmp_path, 1.25)
+    marked, _, _ = await fit(tmp_path)
+    assert marked._forbidden.raised == 1.25
+
+
+@pytest.mark.parametrize("how", ["cut off", "empty arrays", "other shapes"])
+async def test_a_damaged_fit_of_what_is_forbidden_is_made_anew(tmp_path: Path, how: str) -> None:
+    first, _, _ = await fit(tmp_path)
+    damage(tmp_path, "forbidden", how)
+    for _ in range(2):
+        again, _, _ = await fit(tmp_path)
+        assert again.cuts == first.cuts
+        assert np.allclose(again._forbidden.combiner.weights, first._forbidden.combiner.weights)
+
+
 async def test_the_words_of_documents_are_counted_once(tmp_path: Path) -> None:
     asked = 0
 
