@@ -19,6 +19,7 @@ from classifiers.gate.promise import CutsInForce, GateCuts
 from classifiers.gate.rules import EVERY_RULE, Default, Rules, first_enforced
 from classifiers.gate.scope import Scope
 from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_everyday
+from classifiers.gate.thinness import thin_notes
 from classifiers.text import has_words, normalise, only_words
 from encoders import Encoded, Encoder, EncoderError
 
@@ -45,6 +46,7 @@ class ExampleGate:
         sources: Sequence[ScopeSource],
         in_force: CutsInForce | None = None,
         rules: Rules = EVERY_RULE,
+        thin: Sequence[str] = (),
     ) -> None:
         self._in_force = in_force or CutsInForce()
         self._scope = scope
@@ -52,6 +54,7 @@ class ExampleGate:
         self._encoder = encoder
         self._readings: dict[str, ForbiddenReading] = {}
         self._stated = stated
+        self._thin = tuple(thin)
         self._sources = tuple(sources)
         self._rules = rules
 
@@ -91,20 +94,20 @@ class ExampleGate:
             raise ValueError(
                 f"max_false_refusal: expected a share between 0 and 0.5, got {max_false_refusal}"
             )
-        attacks = shipped_attacks() if attacks is None else attacks
+        attacks = attacks or shipped_attacks()
         everyday = shipped_everyday() if everyday is None else everyday
-        remembering = kept.remembering(encoder) if kept else encoder
-        material = await gather(policy, attacks, everyday, verified, remembering)
+        reader = kept.remembering(encoder) if kept else encoder
+        material = await gather(policy, attacks, everyday, verified, reader)
         fitting = Fitting(material, tuple(sources), tenant, max_false_refusal, encoder.identity, kept)
-        scope = await fitting.scope()
         return cls(
-            scope=scope,
+            scope=await fitting.scope(),
             forbidden=await fitting.forbidden(attacks, encoder.identity.digest),
             encoder=encoder,
             stated=material.stated(),
             sources=sources,
             in_force=in_force,
             rules=rules,
+            thin=thin_notes(policy, max_false_refusal=max_false_refusal),
         )
 
     def under(self, rules: Rules) -> ExampleGate:
@@ -116,7 +119,7 @@ class ExampleGate:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the operator should know of this fit: which classes are too thin to trust."""
-        return _NO_SCOPE if self._scope is None else self._scope.notes
+        return (*_NO_SCOPE, *self._thin) if self._scope is None else (*self._thin, *self._scope.notes)
 
     @property
     def cuts(self) -> GateCuts:

@@ -241,7 +241,7 @@ def fit_scope(
         supported=supported[0] if supported else None,
         cut=max(float(cut), LEAST_CUT),
         grounds=grounds,
-        notes=(*_thin(len(training.ours), max_false_refusal), *_strange(strangers)),
+        notes=_strange(strangers),
     )
 
 
@@ -282,13 +282,3 @@ def _strange(count: int) -> tuple[str, ...]:
 
 def _as_neighbour(question: Encoded, near: Nearest) -> Neighbour:
     return near.sample.neighbour(near.similarity, lexical_share(question.text, near.sample.text))
-
-
-def _thin(must: int, max_false_refusal: float) -> tuple[str, ...]:
-    needed = enough_for(max_false_refusal)
-    if must >= needed:
-        return ()
-    return (
-        f"must has {must} examples: {needed - must} more are needed to promise at most "
-        f"{max_false_refusal:.0%} false refusals; until then a default cut is used",
-    )

@@ -13,6 +13,7 @@ import typer
 import uvicorn
 from rich.console import Console
 
+from classifiers.gate.thinness import thin_notes
 from gateway.app import create_app
 from gateway.assembly import Services, assemble
 from gateway.commands import ConfigOption, run
@@ -76,7 +77,8 @@ def check_config(config: ConfigOption = None) -> None:
     if not settings.gate.enabled:
         console.print("The gate is switched off: no list and no rule of it is asked.")
         return
-    for line in told_of(rules):
+    notes = thin_notes(policy, max_false_refusal=settings.gate.max_false_refusal)
+    for line in (*told_of(rules), *notes):
         console.print(line, markup=False)
 
 

@@ -173,3 +173,4 @@ def test_check_config_shows_the_rules(tmp_path: Path) -> None:
     assert "allow:2: text 1; over forbidden" in shown
     assert "judged, but not enforced: may, must_not:crime" in shown
     assert "what no evidence places: refuse" in shown
+    assert any(line.startswith("must has ") and "more are needed" in line for line in shown)

@@ -290,7 +290,7 @@ async def test_with_enough_examples_the_promise_needs_no_note() -> None:
     verbs = ("pay", "withdraw cash", "use my card", "open an account", "get a loan")
     must = tuple(f"How can I {verb} in {place}?" for place in places for verb in verbs)
     gate = await ExampleGate.fit(Policy(must=ClassPolicy("", must)), HashingEncoder())
-    assert not any("more are needed" in note for note in gate.notes)
+    assert not any(note.startswith("must ") for note in gate.notes)
     assert (await judged(gate, HashingEncoder(), "How can I withdraw cash in Lisbon?")).label == "must"
 
 
