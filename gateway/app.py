@@ -25,6 +25,7 @@ from gateway.routes import (
     deliveries,
     documents,
     entries,
+    exports,
     feedback,
     figures,
     gate_examples,
@@ -54,7 +55,7 @@ def create_app(services: Services) -> FastAPI:
     app.state.services = services
     for module in (
         openai, answers, checks, review, audits, entries, suggestions, documents, gate_examples, shadow,
-        deliveries, feedback, figures, askers, health, welcome,
+        deliveries, feedback, figures, askers, exports, health, welcome,
     ):  # fmt: skip
         app.include_router(module.router)
     if console is not None:

@@ -6,8 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import typer
 from rich.console import Console
@@ -21,6 +22,7 @@ from gateway.access import Keys, Role
 from gateway.commands import ConfigOption, run
 from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
+from gateway.exports import Exported, Period, write_export
 from gateway.review.cases import as_answer_case, as_gate_case, reviewed_cases
 from gateway.review.steps import Json
 from gateway.settings import Settings
@@ -33,7 +35,10 @@ __all__ = ["add_to", "calibrate_app"]
 console = Console(highlight=False)
 WORST = 5  # competing pairs that are shown
 
-Exported = Literal["entries", "cases", "gate-cases", "answer-cases"]
+What = Literal[
+    "entries", "cases", "gate-cases", "answer-cases",
+    "tickets", "audits", "feedback", "gate-examples", "outcomes",
+]  # fmt: skip
 Form = Callable[[dict[str, Json]], dict[str, Json] | None]
 _FORMS: dict[str, Form] = {
     "cases": lambda case: case,
@@ -41,6 +46,7 @@ _FORMS: dict[str, Form] = {
     "answer-cases": as_answer_case,
 }
 Tenant = Annotated[str, typer.Option(help="Whose entries.")]
+Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="A day; counted itself, in UTC.")]
 Language = Annotated[str | None, typer.Option(help="The language of rows that state none.")]
 
 
@@ -115,19 +121,30 @@ def export_command(
     file: Path,
     config: ConfigOption = None,
     tenant: Tenant = "default",
-    what: Annotated[Exported, typer.Option(help="Or reviewed tickets as cases (JSONL).")] = "entries",
+    what: Annotated[What, typer.Option(help="Cases are reviewed tickets (JSONL).")] = "entries",
+    since: Day = None,
+    until: Day = None,
 ) -> None:
-    """Export verified entries to CSV, JSONL or XLSX, by the file's ending, or reviewed tickets as cases."""
-    settings = find_settings(config)
+    """Export to CSV, JSONL or XLSX, by the file's ending: verified entries, or whatever is asked for."""
+    settings, period = find_settings(config), _period(what, since, until)
 
     async def work() -> int:
         async with open_database(settings) as database:
             with _counting("exporting") as progress:
-                if what != "entries":
+                if what == "entries":
+                    return await export_entries(EntryStore(database), tenant, file, progress=progress)
+                if what in _FORMS:
                     return await _export_cases(database, tenant, file, _FORMS[what], progress)
-                return await export_entries(EntryStore(database), tenant, file, progress=progress)
+                rows = cast("Exported", what)
+                return await write_export(database, rows, tenant, file, period, progress=progress)
 
     console.print(f"{run(work())} {what} written to {file}")
+
+
+def _period(what: What, since: datetime | None, until: datetime | None) -> Period:
+    if (since or until) and (what == "entries" or what in _FORMS):
+        raise typer.BadParameter(f"--since and --until: {what} are exported whole")
+    return Period(since.date() if since else None, until.date() if until else None)
 
 
 async def _export_cases(

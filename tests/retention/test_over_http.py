@@ -1,4 +1,4 @@
-"""An admin has an asker forgotten, over HTTP and by the command; the whole storage folder is looked through."""
+"""An admin exports what was asked and has an asker forgotten, over HTTP and by the command; the whole storage folder is looked through."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def files_with(folder: Path, mark: str) -> list[str]:
     ]
 
 
-def test_an_admin_has_an_asker_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_admin_exports_tickets_and_has_an_asker_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = POLICY.replace("logging: {texts: true}\n", "")
     with Gateway(settings(tmp_path, text, SEKISHO_LOGGING__TEXTS="true")) as gateway:
         asked = gateway.answer(f"Who is {MARK}?", user=f"staff/{MARK}@example.org")
@@ -35,7 +37,12 @@ def test_an_admin_has_an_asker_forgotten(tmp_path: Path, monkeypatch: pytest.Mon
             assert client.delete("/v1/askers/somebody").status_code == 403
             assert client.get(f"/v1/tickets/{ticket}").status_code == 200
             assert files_with(tmp_path, MARK)
+            assert client.get("/v1/export/tickets").status_code == 403
             with gateway.http("admin") as admin:
+                exported = admin.get("/v1/export/tickets", params={"form": "csv"})
+                assert exported.headers["content-type"] == "text/csv; charset=utf-8"
+                assert MARK in exported.text
+                assert admin.get("/v1/export/api_keys").status_code == 400
                 erased = admin.delete(f"/v1/askers/staff/{MARK}@example.org").json()
                 assert (erased["kind"], erased["counts"]["tickets"], erased["counts"]["outcomes"]) == (
                     "asker", 1, 1,
