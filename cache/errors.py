@@ -7,6 +7,7 @@ CacheError
 ├── InvalidEntry       a field of an entry can't be used
 │   └── DuplicatePhrasing  another active entry already answers exactly this
 ├── ForbiddenChange    the entry's state does not allow that change
+├── SecondPersonNeeded who wrote an entry wants to activate it, where two persons are asked for
 ├── SuggestionNotFound no such suggestion for this tenant
 ├── SuggestionDecided  somebody else decided on the suggestion first
 └── UnreadableTable    a file can't be read as a table of entries at all
@@ -22,6 +23,7 @@ __all__ = [
     "EntryNotFound",
     "ForbiddenChange",
     "InvalidEntry",
+    "SecondPersonNeeded",
     "SuggestionDecided",
     "SuggestionNotFound",
     "UnreadableTable",
@@ -80,6 +82,15 @@ class ForbiddenChange(CacheError):  # noqa: N818 - errors are named as facts
         self.entry_id = entry_id
         self.state = state
         self.change = change
+
+
+class SecondPersonNeeded(CacheError):  # noqa: N818 - errors are named as facts
+    """Who wrote an entry wants to activate it, and two persons are asked for."""
+
+    def __init__(self, entry_id: str, *, by: str) -> None:
+        super().__init__(f"{by} wrote what entry {entry_id} says: another person has to activate it")
+        self.entry_id = entry_id
+        self.by = by
 
 
 class SuggestionNotFound(CacheError):  # noqa: N818 - errors are named as facts

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from typing import Any, cast
-from uuid import uuid4
+from uuid import NAMESPACE_URL, uuid4, uuid5
 
 from sqlalchemy import RowMapping
 
 from cache.content import Content
 from cache.entries import Entry, EntryKind, EntryState, Source
+from cache.errors import InvalidEntry
 from cache.text import exact_key, normalise
 
 __all__ = [
@@ -21,7 +22,11 @@ __all__ = [
     "phrasing_rows",
     "snapshot",
     "source_rows",
+    "wanted_ids",
 ]
+
+LONGEST_ID = 36
+LONGEST_NAME = 200
 
 
 def new_id() -> str:
@@ -144,3 +149,18 @@ def _day_text(day: date | None) -> str | None:
 
 def _day(text: str | None) -> date | None:
     return date.fromisoformat(text) if text else None
+
+
+def wanted_ids(tenant: str, entry_id: str) -> tuple[str, str]:
+    """What an imported entry is called here, and what if another tenant took that first.
+
+    A name that is too long for an id gets one that is always the same.
+
+    Raises:
+        InvalidEntry: if it is no name.
+    """
+    if not 0 < len(entry_id) <= LONGEST_NAME or not entry_id.isprintable() or " " in entry_id:
+        expected = f"expected 1 to {LONGEST_NAME} characters without spaces"
+        raise InvalidEntry("id", f"{expected}, found “{entry_id[:50]}”")
+    second = str(uuid5(NAMESPACE_URL, f"sekisho:{tenant}:{entry_id}"))
+    return (entry_id if len(entry_id) <= LONGEST_ID else second), second

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
-from uuid import NAMESPACE_URL, uuid5
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -15,9 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from cache import queries
 from cache.content import Content, checked, content_of
 from cache.entries import Entry, EntryState, Source
-from cache.errors import CacheError, EntryConflict, EntryNotFound, ForbiddenChange, InvalidEntry
-from cache.rows import content_values, entries_from_rows, entry_from_snapshot, new_id
+from cache.errors import CacheError, EntryConflict, EntryNotFound, ForbiddenChange
+from cache.rows import content_values, entries_from_rows, entry_from_snapshot, new_id, wanted_ids
 from cache.text import exact_key, normalise
+from cache.two_persons import held_state, refuse_own
 from cache.writing import remember, write_new, write_next, write_phrasings, write_sources
 from storage.schema import entries, entry_history, entry_phrasings
 from storage.sql import Database
@@ -34,8 +34,6 @@ TRANSITIONS: dict[EntryState, dict[EntryState, str]] = {
 """Which state may follow which, and what the history calls the step."""
 
 LARGEST_PAGE = 500
-LONGEST_ID = 36
-LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +88,16 @@ class _NotKept(Exception):  # noqa: N818 - ends a transaction that was only trie
 class EntryStore:
     """The entries of all tenants; every method sees one tenant's only."""
 
-    def __init__(self, db: Database, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self,
+        db: Database,
+        *,
+        two_persons: bool = False,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """With `two_persons` nothing is served that only its writer approved (`cache.two_persons`)."""
         self.db = db
+        self._two_persons = two_persons
         self._now = now
 
     async def create(
@@ -138,7 +144,7 @@ class EntryStore:
         `sources` are the documents that it was read against, in the versions that the reader saw.
 
         Raises:
-            EntryNotFound, EntryConflict, ForbiddenChange, DuplicatePhrasing (on activation).
+            EntryNotFound, EntryConflict, ForbiddenChange, DuplicatePhrasing, SecondPersonNeeded (to active).
         """
         async with self._changing(tenant) as connection:
             entry = await self._read(connection, tenant, entry_id)
@@ -148,6 +154,8 @@ class EntryStore:
             seen = entry.sources if sources is None else sources
             changed = self._next(entry, revision, state=state, sources=seen)
             if state == "active":
+                if self._two_persons:
+                    await refuse_own(connection, entry, by=by)
                 await queries.refuse_duplicates(connection, changed)
             await write_next(connection, changed, content_values(content_of(changed)))
             if sources is not None:
@@ -187,9 +195,7 @@ class EntryStore:
         content = checked(one.content)
         entry_id = None
         if one.id is not None:
-            entry_id = await queries.own_id(
-                connection, tenant, _checked_id(tenant, one.id), _second_id(tenant, one.id)
-            )
+            entry_id = await queries.own_id(connection, tenant, *wanted_ids(tenant, one.id))
             found = await queries.read_if_own(connection, tenant, entry_id)
             if found is not None:
                 kept = content if one.names_group else replace(content, group=found.group)
@@ -335,6 +341,8 @@ class EntryStore:
         state: EntryState,
         entry_id: str | None,
     ) -> Entry:
+        if self._two_persons:
+            state = held_state(None, content, state)
         now = self._now()
         values = content_values(content)
         entry = Entry(
@@ -356,8 +364,9 @@ class EntryStore:
         self, connection: AsyncConnection, entry: Entry, content: Content, *, revision: int, by: str
     ) -> Entry:
         written = {name: getattr(content, name) for name in Content.__dataclass_fields__}
-        changed = self._next(entry, revision, **written)
-        if entry.state == "active":
+        state = held_state(entry, content, entry.state) if self._two_persons else entry.state
+        changed = self._next(entry, revision, state=state, **written)
+        if changed.state == "active":
             await queries.refuse_duplicates(connection, changed)
         await write_next(connection, changed, content_values(content))
         await write_phrasings(connection, changed)
@@ -368,7 +377,9 @@ class EntryStore:
     async def _put_again(
         self, connection: AsyncConnection, entry: Entry, content: Content, state: EntryState, *, by: str
     ) -> Put:
-        """An import says how an entry is to be, so it may set any state."""
+        """An import says how an entry is to be, so it may set any state that its writer may."""
+        if self._two_persons:
+            state = held_state(entry, content, state)
         if content_of(entry) == content and entry.state == state:
             return Put(entry, "unchanged")
         moved = replace(entry, state=state)
@@ -379,16 +390,3 @@ class EntryStore:
         if entry.revision != revision:
             raise EntryConflict(entry.id, expected=revision, found=entry.revision)
         return replace(entry, **changed, revision=revision + 1, updated_at=self._now())
-
-
-def _checked_id(tenant: str, entry_id: str) -> str:
-    """The id as given; a name that is too long for an id gets one that is always the same."""
-    if not 0 < len(entry_id) <= LONGEST_NAME or not entry_id.isprintable() or " " in entry_id:
-        expected = f"expected 1 to {LONGEST_NAME} characters without spaces"
-        raise InvalidEntry("id", f"{expected}, found “{entry_id[:50]}”")
-    return entry_id if len(entry_id) <= LONGEST_ID else _second_id(tenant, entry_id)
-
-
-def _second_id(tenant: str, entry_id: str) -> str:
-    """What an imported entry is called here if another tenant took its id first."""
-    return str(uuid5(NAMESPACE_URL, f"sekisho:{tenant}:{entry_id}"))

@@ -60,6 +60,7 @@ class ReviewSettings(Section):
     """What is promised to those who wait for a person, and which answers people read."""
 
     promise_hours: float = Field(24.0, gt=0)  # a ticket that waits longer is overdue
+    two_persons: bool = False  # who wrote an entry may not activate it; another has to
     mode: Mode = "automatic"  # of new questions that are of none of the topics
     sample: float = Field(1.0, ge=0, le=1)
     modes: list[TopicModeSettings] = []  # the first that fits counts

@@ -90,7 +90,7 @@ async def open_stores(settings: Settings, *, anew: bool = False) -> AsyncIterato
         ]
         for index in indexes:
             stack.push_async_callback(index.close)
-        entries = EntryStore(database)
+        entries = EntryStore(database, two_persons=settings.review.two_persons)
         shelf = Shelf(
             entries,
             indexes[0],

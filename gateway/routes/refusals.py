@@ -14,6 +14,7 @@ from cache.errors import (
     EntryNotFound,
     ForbiddenChange,
     InvalidEntry,
+    SecondPersonNeeded,
     SuggestionDecided,
     SuggestionNotFound,
 )
@@ -39,7 +40,7 @@ def _named(error: CacheError) -> SekishoError:
     match error:
         case EntryNotFound() | SuggestionNotFound():
             return NotFound(str(error))
-        case EntryConflict() | ForbiddenChange() | SuggestionDecided():
+        case EntryConflict() | ForbiddenChange() | SecondPersonNeeded() | SuggestionDecided():
             return Conflict(str(error))
         case DuplicatePhrasing():
             return Conflict(str(error), param=error.field)

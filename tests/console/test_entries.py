@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from cache.content import Content
@@ -126,3 +127,25 @@ def _answer(desk: Gateway, entry: Entry) -> str:
 def _named(desk: Gateway, word: str) -> list[str]:
     page = desk.do(_entries(desk).list("default", Filters(search=word)))
     return [entry.question for entry in page.entries]
+
+
+def test_two_persons_stand_behind_what_is_served(
+    desk: Gateway, chromium: Chromium, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The setting is switched on in the desk that all tests share: a process has one console."""
+    monkeypatch.setattr(_entries(desk), "_two_persons", True)
+    question = "What is the deposit for the library's film projector?"
+    ticket = desk.answer(question)["ticket"]
+    with chromium.person(desk.url) as sato, chromium.person(desk.url) as suzuki:
+        page = sato.sign_in("sato", at=f"/console/tickets/{ticket}")
+        page.locator(".answer-field textarea").fill("The deposit for the projector is 3,000 yen.")
+        page.locator("button.publish").click()
+        expect(page.locator(".told")).to_contain_text("waits for a second person")
+        page.locator(".closed a").click()
+        page.locator("button.to-active").click()
+        expect(page.locator(".told.problem")).to_contain_text("Somebody else has to activate")
+        other = suzuki.sign_in("suzuki", at="/console/entries?state=draft")
+        other.locator(".rows tbody tr", has_text="film projector").click()
+        other.locator("button.to-active").click()
+        expect(other.locator(".ticket-head .chip")).to_have_text("Active")
+    assert desk.answer(question)["outcome"] == "ground_truth"

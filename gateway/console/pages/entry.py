@@ -149,7 +149,8 @@ class _Page:
         except EntryConflict:
             await self._show_conflict()
             raise
-        await self._kept(approval, "entry.saved")
+        held = before.state == "active" and self.entry.state == "draft"
+        await self._kept(approval, "entry.saved_as_draft" if held else "entry.saved")
 
     async def _move(self, state: EntryState) -> None:
         before, services = self.entry, self.visit.services

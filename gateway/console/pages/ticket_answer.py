@@ -163,7 +163,7 @@ class Editor:
                 return
             entry = await self._published(accept=True)
         await self._alike_too(entry.id)
-        await self._done("ticket.published")
+        await self._done("ticket.published" if entry.state == "active" else "ticket.published_as_draft")
 
     async def _done(self, text: str) -> None:
         self.visit.client.run_javascript(f"sessionStorage.removeItem('{self._key}')")

@@ -1,0 +1,64 @@
+"""Two-person approval: nothing is served that only its writer approved."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from cache.errors import SecondPersonNeeded
+from cache.store import EntryStore, Incoming, Put
+from storage.sql import Database
+from tests.cache.shelves import content
+
+
+@pytest.fixture
+def store(database: Database) -> EntryStore:
+    return EntryStore(database, two_persons=True)
+
+
+async def test_who_wrote_it_may_not_activate_it(store: EntryStore) -> None:
+    entry = await store.create("shop", content(), by="ann", state="active")
+    assert entry.state == "draft"
+    with pytest.raises(SecondPersonNeeded, match="ann wrote"):
+        await store.change_state("shop", entry.id, "active", revision=1, by="ann")
+    assert (await store.get("shop", entry.id)).state == "draft"
+    assert (await store.change_state("shop", entry.id, "active", revision=1, by="ben")).state == "active"
+
+
+async def test_an_edit_of_what_is_served_waits_for_another(store: EntryStore) -> None:
+    entry = await store.create("shop", content(answer="First."), by="ann")
+    await store.change_state("shop", entry.id, "active", revision=1, by="ben")
+    edited = await store.edit("shop", entry.id, content(answer="Second."), revision=2, by="ben")
+    assert edited.state == "draft"
+    with pytest.raises(SecondPersonNeeded):
+        await store.change_state("shop", entry.id, "active", revision=3, by="ben")
+    assert (await store.change_state("shop", entry.id, "active", revision=3, by="ann")).state == "active"
+
+
+async def test_owner_and_day_of_review_answer_nobody(store: EntryStore) -> None:
+    entry = await store.create("shop", content(), by="ann")
+    await store.change_state("shop", entry.id, "active", revision=1, by="ben")
+    kept = content(owner="cy", review_by=date(2030, 1, 1))
+    assert (await store.edit("shop", entry.id, kept, revision=2, by="ann")).state == "active"
+
+
+async def test_a_pause_may_be_ended_by_the_writer_once_another_has_approved(store: EntryStore) -> None:
+    entry = await store.create("shop", content(), by="ann")
+    await store.change_state("shop", entry.id, "active", revision=1, by="ben")
+    await store.change_state("shop", entry.id, "paused", revision=2, by="ann")
+    assert (await store.change_state("shop", entry.id, "active", revision=3, by="ann")).state == "active"
+
+
+async def test_an_import_approves_nothing(store: EntryStore) -> None:
+    draft = await store.create("shop", content(), by="ann")
+    incoming = [Incoming(content=content(), id=draft.id), Incoming(content=content("New?"))]
+    puts = await store.put("shop", incoming, by="ann")
+    states = [(one.entry.state, one.change) for one in puts if isinstance(one, Put)]
+    assert states == [("draft", "unchanged"), ("draft", "created")]
+
+
+async def test_without_the_setting_one_person_is_enough(database: Database) -> None:
+    store = EntryStore(database)
+    entry = await store.create("shop", content(), by="ann")
+    assert (await store.change_state("shop", entry.id, "active", revision=1, by="ann")).state == "active"
