@@ -51,6 +51,11 @@ def create_app(services: Services) -> FastAPI:
         docs_url="/docs",
         redoc_url=None,
         lifespan=_lifespan_of(console),
+        telemetry={
+            "tracing": False,
+            "metrics": False,
+            "logs": False,
+        },  # ours names no texts
     )
     app.state.services = services
     for module in (
@@ -61,6 +66,10 @@ def create_app(services: Services) -> FastAPI:
     if console is not None:
         app.mount("/console", _apart(console))
     app.add_middleware(BodyLimit, max_bytes=services.settings.server.max_body_bytes)
+    if services.trace is not None:
+        from gateway.tracing.otel import TracedRequests  # here: it needs the extra
+
+        app.add_middleware(TracedRequests, trace=services.trace)
     app.add_middleware(RequestId)
     app.add_exception_handler(SekishoError, _named)
     app.add_exception_handler(DatabaseUnavailable, _store)

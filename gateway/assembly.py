@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from prometheus_client import CollectorRegistry
@@ -50,10 +50,14 @@ from gateway.stages import Gate, Judge, Rag, Watch
 from gateway.stores import Stores, open_stores
 from gateway.switched_off import NoCache, NoEncoder, NoJudge
 from gateway.telemetry import Metrics, Telemetry
+from gateway.tracing.opening import open_tracing
 from gateway.trying import NoTickets, Trying, Unwatched
 from gateway.understanding import Understanding
 from storage.sql import Database, DatabaseUnavailable
 from storage.vectors import IndexUnavailable
+
+if TYPE_CHECKING:
+    from gateway.tracing.otel import OtelTrace
 
 __all__ = ["Services", "assemble", "open_judge"]
 
@@ -82,6 +86,7 @@ class Services:
     keys: Keys
     people: People
     telemetry: Telemetry
+    trace: OtelTrace | None  # None where nobody asked for traces
     pipeline: Pipeline
     trying: Trying
     probe: Encoded  # a question for readiness checks
@@ -152,6 +157,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         keys=_keys(settings.auth, stores.database),
         people=await open_people(settings.console, stores.database),
         telemetry=telemetry,
+        trace=await stack.enter_async_context(open_tracing(settings, version=version("sekisho"))),
         pipeline=_pipeline(settings, stores, gatekeeping, chatbot, judge, desk, telemetry),
         trying=_trying(settings, stores, gatekeeping, chatbot, judge),
         probe=await encode_one(stores.encoder, "Is anybody there?"),

@@ -44,6 +44,7 @@ from gateway.stages import (
     Understanding,
     Watch,
 )
+from gateway.tracing import in_question, in_stage
 
 __all__ = ["Pipeline"]
 
@@ -97,13 +98,15 @@ class Pipeline:
 
     async def _outcome(self, question: Question) -> Outcome:
         started, way = perf_counter(), _Way()
-        try:
-            outcome = await self._walk(question, way)
-        except TicketNotStored:
-            raise  # nobody was told, so the asker must be
-        except Exception as exc:  # noqa: BLE001 - the one boundary: whatever broke, a person gets the question
-            self._watch.failure(question, exc)
-            outcome = await self._escalate(question, way, reason=_failure(exc))
+        with in_question(question) as tell:
+            try:
+                outcome = await self._walk(question, way)
+            except TicketNotStored:
+                raise  # nobody was told, so the asker must be
+            except Exception as exc:  # noqa: BLE001 - the one boundary: whatever broke, a person gets the question
+                self._watch.failure(question, exc)
+                outcome = await self._escalate(question, way, reason=_failure(exc))
+            tell(outcome)
         self._watch.outcome(outcome, ms=_ms_since(started))
         return outcome
 
@@ -252,7 +255,9 @@ class _Way:
 
     async def step(self, stage: Stage, work: Awaitable[F]) -> F:
         started = perf_counter()
-        found = await work
+        with in_stage(stage) as tell:
+            found = await work
+            tell(found)
         self.steps += (Step(stage, _ms_since(started), found),)
         return found
 

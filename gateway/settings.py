@@ -62,6 +62,7 @@ __all__ = [
     "ServerSettings",
     "Settings",
     "StorageSettings",
+    "TelemetrySettings",
     "TopicSettings",
     "UnderstandingSettings",
     "UpstreamSettings",
@@ -322,6 +323,12 @@ class LoggingSettings(Section):
     texts: bool = False  # True: questions are kept in logs and outcomes as text, not only as hashes
 
 
+class TelemetrySettings(Section):
+    """Who watches from outside, besides Prometheus."""
+
+    otel: bool | None = None  # traces by OTLP; None: where OTEL_EXPORTER_OTLP_ENDPOINT says so
+
+
 class Settings(BaseSettings):
     """The whole configuration. The environment (`SEKISHO_SECTION__KEY`) wins over the file."""
 
@@ -346,6 +353,7 @@ class Settings(BaseSettings):
     feedback: FeedbackSettings = FeedbackSettings()
     retention: RetentionSettings = RetentionSettings()
     logging: LoggingSettings = LoggingSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
 
     _base: Path = PrivateAttr(default_factory=Path.cwd)
 

@@ -20,6 +20,7 @@ from openai import APIStatusError, AsyncOpenAI, DefaultAioHttpClient, OpenAIErro
 from gateway.domain import Tokens, Turn
 from gateway.errors import UpstreamUnavailable
 from gateway.settings import LlmSettings
+from gateway.tracing import Call, calling
 
 __all__ = ["ChatModel", "Completion", "Wire"]
 
@@ -73,6 +74,7 @@ class ChatModel:
     ) -> None:
         self.model = model
         self._name = name
+        self._base_url = base_url
         self._wire: Wire = wire
         self._path = "/chat/completions" if wire == "chat" else "/responses"
         self._timeout_s = timeout_s
@@ -115,7 +117,10 @@ class ChatModel:
                 f"failed {self._breaker.failure_count} times in a row and is left alone "
                 f"for {max(self._breaker.open_remaining, 1)} s"
             )
-        reply = await self._asked(self._body(turns, options or {}))
+        body = self._body(turns, options or {})
+        call = Call(model=self.model, base_url=self._base_url, options=body)
+        with calling(call):
+            reply = call.reply = await self._asked(body, call.headers)
         text = _chat_text(reply) if self._wire == "chat" else _responses_text(reply)
         if isinstance(text, _NoText):
             raise self._unavailable(text.why)
@@ -142,7 +147,7 @@ class ChatModel:
         include = {"include": ["file_search_call.results"]}
         return {**passed, **include, **self._extra_body, "model": self.model, "input": messages}
 
-    async def _asked(self, body: dict[str, Any]) -> Mapping[str, Any]:
+    async def _asked(self, body: dict[str, Any], headers: Mapping[str, str]) -> Mapping[str, Any]:
         """The reply, with the circuit told how it went.
 
         The circuit hears of it only after the wait is over: an asker who leaves while we wait says
@@ -150,7 +155,9 @@ class ChatModel:
         """
         try:
             async with asyncio.timeout(self._timeout_s):
-                response = await self._client.post(self._path, cast_to=httpx2.Response, body=body)
+                response = await self._client.post(
+                    self._path, cast_to=httpx2.Response, body=body, options={"headers": headers}
+                )
             reply = _object(response.content)
         except APIStatusError as exc:
             failure = self._unavailable(f"answered {exc.status_code}{_meaning(exc.status_code)}")
