@@ -12,7 +12,7 @@ from classifiers import ClassifierError
 from encoders import EncoderError
 from evaluation.cli import app as evaluate
 from evaluation.gate_commands import calibrate_gate_command
-from gateway.commands import asking, data, forgetting, people, replaying, serving
+from gateway.commands import asking, data, forgetting, people, replaying, reviewing, serving
 from gateway.errors import SekishoError
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
@@ -33,6 +33,7 @@ asking.add_to(app)
 data.add_to(app)
 replaying.add_to(app)
 forgetting.add_to(app)
+reviewing.add_to(app)
 people.add_to(app)
 app.add_typer(evaluate, name="evaluate")
 calibrate = data.calibrate_app()

@@ -1,0 +1,173 @@
+"""Reviews that people wrote into an exported sheet: each row is checked, and closes its ticket or does not.
+
+Columns: `id` and `revision` as exported, and `decision` (`answer` or `dismiss`; empty: nobody decided), with
+`answer`, `publish` (yes or no), `gate`, `topic`, `faithful` (yes or no) and `comment`. A ticket that changed
+since the export is left alone. Each ticket is closed as the console closes it, in a transaction of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from cache.errors import CacheError, InvalidEntry
+from cache.tables import RowProblem, read_table
+from cache.transfer import Refusal
+from gateway.errors import Conflict, InvalidRequest, NotFound
+from gateway.review.approval import Approvals
+from gateway.review.closing import Closing, Review
+from gateway.review.gate_examples import ExampleLabel
+from gateway.review.promotion import Publication
+from gateway.review.tickets import Ticket, Tickets
+
+__all__ = ["Decided", "DecidedReport", "DecidedReviews", "read_decided"]
+
+_MADE_INERT = re.compile(r"'(\s*[=+\-@]|[\t\r\n])")  # as an export to CSV writes what begins a formula
+_YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A row that somebody filled in."""
+
+    line: int
+    ticket: str
+    revision: int
+    review: Review
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedReport:
+    """What became of the rows, or would."""
+
+    closed: int
+    published: int
+    undecided: int
+    refused: tuple[Refusal, ...]
+
+
+def read_decided(path: Path) -> Iterator[Decided | Refusal | None]:
+    """The rows of a sheet; None where nobody decided.
+
+    Raises:
+        UnreadableTable: if the file as a whole can't be read.
+    """
+    for row in read_table(path, required=("id", "revision", "decision")):
+        if isinstance(row, RowProblem):
+            yield Refusal(row.line, "row", row.expected)
+            continue
+        try:
+            yield _decided(row.line, row.values, csv=path.suffix.lower() == ".csv")
+        except InvalidEntry as wrong:
+            yield Refusal(row.line, wrong.field, wrong.expected)
+
+
+class DecidedReviews:
+    """Closes tickets as a sheet says."""
+
+    def __init__(self, tickets: Tickets, closing: Closing, approvals: Approvals) -> None:
+        self._tickets = tickets
+        self._closing = closing
+        self._approvals = approvals
+
+    async def take(self, path: Path, *, tenant: str, by: str, keep: bool) -> DecidedReport:
+        """Close what can be closed; with `keep` false nothing changes, and collisions are not looked for.
+
+        Raises:
+            UnreadableTable, StoreUnavailable: what was closed before stays closed.
+        """
+        refused: list[Refusal] = []
+        closed = published = undecided = 0
+        lines: dict[str, int] = {}
+        for row in list(read_decided(path)):  # all of the file is read before anything changes
+            if row is None:
+                undecided += 1
+            elif isinstance(row, Refusal):
+                refused.append(row)
+            elif lines.setdefault(row.ticket, row.line) != row.line:
+                refused.append(Refusal(row.line, "id", f"expected another than in line {lines[row.ticket]}"))
+            elif wrong := await self._close(row, tenant=tenant, by=by, keep=keep):
+                refused.append(wrong)
+            else:
+                closed += 1
+                published += row.review.publication is not None
+        return DecidedReport(closed, published, undecided, tuple(refused))
+
+    async def _close(self, row: Decided, *, tenant: str, by: str, keep: bool) -> Refusal | None:
+        try:
+            ticket = await self._tickets.get(row.ticket, tenant=tenant)
+            _refuse_if_changed(ticket, row.revision, by=by)
+            if keep:
+                await self._kept(ticket, row.review, by=by)
+        except InvalidEntry as wrong:
+            return Refusal(row.line, wrong.field, wrong.expected)
+        except (InvalidRequest, NotFound, Conflict) as wrong:
+            return Refusal(row.line, wrong.param or "id", str(wrong))
+        except CacheError as wrong:
+            return Refusal(row.line, "answer", str(wrong))
+        return None
+
+    async def _kept(self, ticket: Ticket, review: Review, *, by: str) -> None:
+        check = self._approvals.begin(accept_collisions=False).check
+        try:
+            await self._closing.close(ticket.id, review, tenant=ticket.tenant, by=by, check=check)
+        except (InvalidRequest, Conflict, CacheError):
+            if ticket.state == "open":  # publishing claims it first: others must not find it held
+                with suppress(Conflict):
+                    await self._tickets.release(ticket.id, tenant=ticket.tenant, by=by)
+            raise
+
+
+def _refuse_if_changed(ticket: Ticket, revision: int, *, by: str) -> None:
+    if ticket.revision != revision:
+        raise Conflict(f"ticket {ticket.id} has changed since it was exported; it is {ticket.state}")
+    if ticket.state not in ("open", "claimed") or (ticket.claimed_by or by) != by:
+        raise Conflict(f"ticket {ticket.id} is {ticket.state} by {ticket.claimed_by}")
+
+
+def _decided(line: int, values: Mapping[str, Any], *, csv: bool) -> Decided | None:
+    texts = {name: "" if value is None else str(value).strip() for name, value in values.items()}
+    decision = texts.get("decision", "").lower()
+    if not decision:
+        return None
+    answer = texts.get("answer", "")
+    if csv and _MADE_INERT.match(answer):
+        answer = answer[1:]
+    _refuse_unusable(texts, decision, answer)
+    gate = texts.get("gate", "").lower()
+    review = Review(
+        answer=answer if decision == "answer" else None,
+        publication=Publication() if _yes(texts, "publish") else None,
+        gate=cast("ExampleLabel", gate) if gate else None,
+        topic=texts.get("topic", ""),
+        faithful=_yes(texts, "faithful"),
+        comment=texts.get("comment", ""),
+    )
+    return Decided(line, texts["id"], int(texts["revision"]), review)
+
+
+def _refuse_unusable(texts: Mapping[str, str], decision: str, answer: str) -> None:
+    if decision not in ("answer", "dismiss"):
+        raise InvalidEntry("decision", f"expected answer or dismiss, found “{decision[:40]}”")
+    if decision == "answer" and not answer:
+        raise InvalidEntry("answer", "expected a text, found nothing")
+    if not texts.get("id"):
+        raise InvalidEntry("id", "expected the ticket's number, found nothing")
+    if not texts.get("revision", "").isdecimal():
+        raise InvalidEntry("revision", "expected the number that was exported")
+    gate, labels = texts.get("gate", "").lower(), get_args(ExampleLabel)
+    if gate and gate not in labels:
+        raise InvalidEntry("gate", f"expected one of {', '.join(labels)}, found “{gate[:40]}”")
+    if decision == "dismiss" and _yes(texts, "publish"):
+        raise InvalidEntry("publish", "expected no, as the ticket is dismissed")
+
+
+def _yes(texts: Mapping[str, str], name: str) -> bool | None:
+    said = texts.get(name, "").lower()
+    if said and said not in _YES_OR_NO:
+        raise InvalidEntry(name, f"expected yes or no, found “{said[:40]}”")
+    return _YES_OR_NO.get(said)

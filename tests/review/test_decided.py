@@ -1,0 +1,117 @@
+"""A sheet that people filled in closes its tickets as the console would, or says by line why not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cache.shelf import Shelf
+from cache.store import EntryStore
+from cache.trial import Trials
+from encoders.testing import HashingEncoder
+from gateway.exports import Period, write_export
+from gateway.review.approval import Approvals
+from gateway.review.decided import DecidedReport, DecidedReviews
+from gateway.review.tickets import Ticket, Tickets
+from storage.sql import Database
+from storage.testing import MemoryIndex
+from tests.review.asking import closing_desk, question
+
+
+@dataclass
+class Room:
+    """Where a sheet is read back."""
+
+    tickets: Tickets
+    entries: EntryStore
+    reviews: DecidedReviews
+    folder: Path
+
+    async def ticket(self, text: str = "How much is a residence card?", **options: Any) -> Ticket:
+        opened = await self.tickets.open(
+            question(text, **options), outcome="withheld", reason="unchecked", steps=()
+        )
+        return await self.tickets.get(opened, tenant="acme")
+
+    async def take(self, *rows: dict[str, Any], keep: bool = True) -> DecidedReport:
+        file = self.folder / "decided.jsonl"
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        return await self.reviews.take(file, tenant="acme", by="Sato", keep=keep)
+
+
+@pytest.fixture
+def room(database: Database, tmp_path: Path) -> Room:
+    encoder, entries, tickets = HashingEncoder(), EntryStore(database), Tickets(database)
+    index = MemoryIndex(encoder.identity)
+    trials = Trials(Shelf(entries, index, encoder), entries, index, encoder)
+    approvals = Approvals(database, trials, encoder)
+    reviews = DecidedReviews(tickets, closing_desk(database, tickets).closing, approvals)
+    return Room(tickets, entries, reviews, tmp_path)
+
+
+def row_of(ticket: Ticket, **said: Any) -> dict[str, Any]:
+    return {"id": ticket.id, "revision": ticket.revision, "decision": "answer", "answer": "300 yen.", **said}
+
+
+async def test_answers_are_given_and_published_and_the_undecided_wait(room: Room) -> None:
+    published, other = await room.ticket(), await room.ticket("Where is it?")
+    report = await room.take(row_of(published, publish="yes"), row_of(other, decision=""))
+    assert (report.closed, report.published, report.undecided, report.refused) == (1, 1, 1, ())
+    assert await room.entries.find_exact("acme", "How much is a residence card?", "en") is not None
+    assert (await room.tickets.get(other.id, tenant="acme")).state == "open"
+
+
+async def test_nothing_changes_in_a_trial(room: Room) -> None:
+    ticket = await room.ticket()
+    assert (await room.take(row_of(ticket, publish="yes"), keep=False)).closed == 1
+    assert await room.tickets.get(ticket.id, tenant="acme") == ticket
+
+
+async def test_a_ticket_that_changed_since_the_export_is_shown_and_left_alone(room: Room) -> None:
+    ticket = await room.ticket()
+    claimed = await room.tickets.claim(ticket.id, tenant="acme", by="Suzuki")
+    report = await room.take(row_of(ticket))
+    assert [(one.line, one.field) for one in report.refused] == [(1, "id")]
+    assert "has changed since it was exported" in report.refused[0].expected
+    assert "claimed by Suzuki" in (await room.take(row_of(claimed))).refused[0].expected
+    assert (await room.tickets.get(ticket.id, tenant="acme")).answer is None
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"decision": "maybe"}, "decision"),
+        ({"answer": " "}, "answer"),
+        ({"revision": "first"}, "revision"),
+        ({"gate": "perhaps"}, "gate"),
+        ({"publish": "si"}, "publish"),
+        ({"decision": "dismiss", "publish": "yes"}, "publish"),
+        ({"id": "T-NOWHERE1"}, "id"),
+        ({"publish": "yes", "gate": "may"}, "gate"),
+        ({"faithful": "yes"}, "faithful"),
+    ],
+)
+async def test_a_row_that_cannot_be_used_is_refused_by_line_and_field(
+    room: Room, said: dict[str, Any], field: str
+) -> None:
+    good, bad = await room.ticket(), await room.ticket("Where is it?")
+    report = await room.take(row_of(good), row_of(bad, **said))
+    assert [(one.line, one.field) for one in report.refused] == [(2, field)]
+    assert report.closed == 1
+    left = await room.tickets.get(bad.id, tenant="acme")
+    assert (left.state, left.answer, left.claimed_by) == ("open", None, None)
+
+
+async def test_what_is_exported_to_csv_is_read_back(room: Room, database: Database) -> None:
+    ticket = await room.ticket()
+    file = room.folder / "tickets.csv"
+    await write_export(database, "tickets", "acme", file, Period())
+    head, line = file.read_text("utf-8-sig").splitlines()
+    file.write_text(f"{head},decision,comment\n{line},dismiss,not ours\n", "utf-8")
+    report = await room.reviews.take(file, tenant="acme", by="Sato", keep=True)
+    assert (report.closed, report.refused) == (1, ())
+    assert (await room.tickets.get(ticket.id, tenant="acme")).state == "dismissed"
