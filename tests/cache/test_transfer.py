@@ -85,6 +85,19 @@ async def test_a_bad_row_is_refused_by_line_and_the_rest_is_kept(store: EntrySto
     assert (await store.list("shop")).total == 2
 
 
+async def test_what_is_only_tried_says_what_would_become_of_it_and_keeps_nothing(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    file = tmp_path / "faq.csv"
+    file.write_text(HEADER + "How?,So.,en\n,no question,en\n", "utf-8")
+    tried = await import_entries(store, "shop", file, by="ann", keep=False)
+    assert (await store.list("shop")).total == 0
+    assert tried == await import_entries(store, "shop", file, by="ann")
+    assert (tried.created, [one.line for one in tried.refused]) == (1, [3])
+    again = await import_entries(store, "shop", file, by="ann", keep=False)
+    assert (again.created, [one.line for one in again.refused]) == (0, [2, 3])
+
+
 async def test_lines_are_counted_as_an_editor_counts_them(store: EntryStore, tmp_path: Path) -> None:
     text = HEADER + '"Two\nlines?","Answer\nhere",en\n\nNo language?,Answer,\nNo language?,Answer,,more\n'
     refused = await imported(store, tmp_path / "e.csv", text)

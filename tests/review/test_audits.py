@@ -307,6 +307,19 @@ async def test_two_reviewers_at_once_and_one_of_them_judges(gateway: Gateway) ->
     assert sum(isinstance(one, SekishoError) for one in results) == 1
 
 
+async def test_only_who_gave_a_verdict_takes_it_back(gateway: Gateway) -> None:
+    await gateway.served(gateway.hit())
+    [audit] = await gateway.open()
+    given = await gateway.audits.judge(audit["id"], tenant="acme", verdict="wrong", by="Sato")
+    with pytest.raises(SekishoError, match="judged wrong by Sato"):
+        await gateway.audits.reopen(given.id, tenant="acme", by="Suzuki")
+    assert await gateway.audits.count_open(tenant="acme") == 0
+    back = await gateway.audits.reopen(given.id, tenant="acme", by="Sato")
+    assert (back.verdict, back.by, back.judged_at) == ("open", None, None)
+    assert await gateway.audits.count_open(tenant="acme", language="en") == 1
+    assert await gateway.audits.count_open(tenant="acme", language="ja") == 0
+
+
 async def test_audits_come_in_pages(gateway: Gateway) -> None:
     await gateway.served(*[gateway.hit(score) for score in (0.9, 0.91, 0.92)])
     first = await gateway.ask("sato", "GET", "/v1/audits", params={"limit": 2})
