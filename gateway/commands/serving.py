@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import signal
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -108,7 +110,7 @@ async def serve(
 
 
 class _Server(uvicorn.Server):
-    """Says when it listens."""
+    """Says when it listens. SIGTERM ends the serving, not the process: what waits is written after it."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -117,6 +119,12 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._listening.set()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        with super().capture_signals():
+            yield
+            self._captured_signals = [one for one in self._captured_signals if one != signal.SIGTERM]
 
     async def announce(self, say: Callable[[], Awaitable[None]]) -> None:
         await self._listening.wait()

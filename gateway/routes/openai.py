@@ -27,6 +27,7 @@ __all__ = ["router"]
 router = APIRouter(prefix="/v1", tags=["openai"])
 
 MODEL = "sekisho"
+_LONGEST_ANSWER_S = 600.0  # at the end of the process, too: who waits for a verdict gets it
 _PIECES = re.compile(r"\S*\s*|.", re.DOTALL)
 _FOR_THE_CHATBOT = (
     "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "stop",
@@ -125,6 +126,7 @@ async def _stream(
         _events(answering, model, request_id),
         headers=known,
         ping=max(1, round(keep_alive_s)),
+        shutdown_grace_period=_LONGEST_ANSWER_S,
         ping_message_factory=lambda: ServerSentEvent(comment="checking"),
         sep="\n",
     )

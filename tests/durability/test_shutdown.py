@@ -1,0 +1,126 @@
+"""SIGTERM to `sekisho serve`: who waits gets his answer, what was counted is written, and the process ends by itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.chatbot import Chatbot
+
+KEY = "sk-test-client-for-shutdown"
+CONFIG = """
+gate: {{enabled: false}}
+console: {{enabled: false}}
+upstream: {{kind: openai, base_url: "{url}", model: helper, contexts: azure-on-your-data}}
+logging: {{level: error}}
+auth: {{keys: [{{key: "${{STOP_KEY}}", role: reviewer}}]}}
+server: {{keep_alive_s: 0.2}}
+"""
+
+
+@pytest.fixture
+def chatbot() -> Iterator[Chatbot]:
+    with Chatbot() as bot:
+        yield bot
+
+
+@contextmanager
+def served(folder: Path, chatbot: Chatbot) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    config = folder / "sekisho.yaml"
+    config.write_text(CONFIG.format(url=chatbot.base_url))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "gateway", "serve", "--config", str(config), "--port", str(port)]
+    process = subprocess.Popen(command, env={**os.environ, "STOP_KEY": KEY}, stdout=subprocess.DEVNULL)
+    try:
+        url, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 120
+        while not ready(url):
+            assert process.poll() is None, "the gateway did not come up"
+            assert time.monotonic() < deadline, "the gateway took over two minutes to come up"
+            time.sleep(0.05)
+        yield url, process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def ready(url: str) -> bool:
+    try:
+        return httpx2.get(f"{url}/readyz", trust_env=False).status_code == 200
+    except httpx2.HTTPError:
+        return False
+
+
+def client(url: str) -> httpx2.Client:
+    return httpx2.Client(
+        base_url=url, headers={"authorization": f"Bearer {KEY}"}, timeout=60, trust_env=False
+    )
+
+
+def kept(folder: Path, what: str) -> int:
+    with closing(sqlite3.connect(folder / ".sekisho/sekisho.db")) as database:
+        found: int = database.execute(f"SELECT count(*) FROM {what}").fetchone()[0]
+    return found
+
+
+def test_an_open_stream_gets_its_answer_and_its_outcome_is_recorded(chatbot: Chatbot, tmp_path: Path) -> None:
+    chatbot.says("We open at nine.", contexts=["We open at nine."], delay_s=2)
+    with served(tmp_path, chatbot) as (url, process), client(url) as http:
+        body = {"messages": [{"role": "user", "content": "When do you open?"}], "stream": True}
+        with http.stream("POST", "/v1/chat/completions", json=body) as stream:
+            lines = stream.iter_lines()
+            first = next(lines)  # the question is on its way
+            process.send_signal(signal.SIGTERM)
+            text = "\n".join([first, *lines])
+        assert process.wait(30) == 0
+    assert "data: [DONE]" in text
+    assert "nine" in text
+    assert kept(tmp_path, "outcomes") == 1
+
+
+def test_no_ticket_that_was_told_is_lost_and_no_request_is_left_without_an_answer(
+    chatbot: Chatbot, tmp_path: Path
+) -> None:
+    chatbot.says("Nobody wrote that.")  # without contexts it is unchecked, so a person gets it
+    tickets: list[str] = []
+
+    def ask(url: str) -> None:
+        with client(url) as http:
+            while True:
+                try:
+                    reply = http.post(
+                        "/v1/answers", json={"question": f"Who looks after shelf {len(tickets)}?"}
+                    )
+                except httpx2.NetworkError:
+                    return  # no new request is taken
+                except httpx2.RemoteProtocolError:  # it was sent on a connection that was being closed
+                    return
+                assert reply.status_code == 200, reply.text
+                tickets.append(reply.headers["x-sekisho-ticket"])
+
+    with served(tmp_path, chatbot) as (url, process):
+        askers = [threading.Thread(target=ask, args=[url]) for _ in range(4)]
+        for asker in askers:
+            asker.start()
+        deadline = time.monotonic() + 60
+        while len(tickets) < 20 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+        for asker in askers:
+            asker.join(30)
+    assert len(set(tickets)) == len(tickets) >= 20
+    assert kept(tmp_path, "tickets") == len(tickets)
+    assert kept(tmp_path, "outcomes") == len(tickets)
