@@ -55,7 +55,9 @@ async def rows_of(db: Database, what: Exported, tenant: str, period: Period) -> 
     """A tenant's rows in the order of their ids, as JSON values."""
     table, at = _TABLES[what]
     columns = [column for column in table.columns if column.name not in _OURS]
-    query = select(*columns).where(table.c.tenant == tenant).order_by(table.c.id).limit(AT_ONCE)
+    # Not by an index of the tenant: SQLite would sort all of his rows anew for every page.
+    own = table.c.tenant.concat("") == tenant
+    query = select(*columns).where(own).order_by(table.c.id).limit(AT_ONCE)
     if period.since is not None:
         query = query.where(table.c[at] >= datetime.combine(period.since, time.min, UTC))
     if period.until is not None:
