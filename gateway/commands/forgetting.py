@@ -11,8 +11,8 @@ from gateway.commands import ConfigOption, run
 from gateway.configuration import find_settings
 from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasure, Erasures
-from gateway.retention_settings import RetentionSettings
 from gateway.settings import Settings
+from gateway.settings.people import RetentionSettings
 from gateway.stores import open_database
 
 __all__ = ["add_to"]

@@ -22,8 +22,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.delivery.courier import NotDelivered
 from gateway.delivery.outbox import Delivery, Outbox
-from gateway.delivery_settings import NoticeSettings
 from gateway.errors import ConfigurationError
+from gateway.settings.delivery import NoticeSettings
 from storage.schema import deliveries, notices, tickets
 from storage.sql import Database, DatabaseUnavailable
 

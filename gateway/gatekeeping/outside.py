@@ -18,9 +18,9 @@ from encoders.guards import ClassificationModel, GuardModel
 from encoders.moderation import ModerationEndpoint
 from gateway.domain import Turn
 from gateway.errors import ConfigurationError, UpstreamUnavailable
-from gateway.outside_settings import DetectorSettings, LlmSettings
 from gateway.rag.completions import ChatModel
 from gateway.settings import GateSettings
+from gateway.settings.models import DetectorSettings, LlmSettings
 from gateway.stages import Gate
 from gateway.telemetry import Metrics
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx2
 
-from gateway.console_settings import OidcSettings
 from gateway.errors import ConfigurationError, NotAllowed, NotAuthenticated
 from gateway.people.users import PersonRole
+from gateway.settings.console import OidcSettings
 
 __all__ = ["Identity", "Oidc", "Started"]
 

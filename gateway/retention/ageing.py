@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Table, delete, select, update
 from gateway.retention.erasing import Erasure, keep
 from gateway.retention.wiping import delete_tickets
 from gateway.retention.words import wipe_example
-from gateway.retention_settings import RetentionSettings
+from gateway.settings.people import RetentionSettings
 from storage.schema import (
     audits,
     deliveries,

@@ -21,10 +21,10 @@ from cache.queries import changing, with_phrasings
 from cache.rows import entries_from_rows
 from cache.writing import remember, write_next
 from gateway.errors import StoreUnavailable
-from gateway.feedback_settings import FeedbackSettings
 from gateway.review.given import GivenAnswers
 from gateway.review.steps import storable
 from gateway.review.tickets import free_ticket_id, record_event
+from gateway.settings.people import FeedbackSettings
 from storage.schema import answers, entries, feedback, outcomes, ticket_events, tickets
 from storage.sql import Database, DatabaseUnavailable
 

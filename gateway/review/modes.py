@@ -13,8 +13,8 @@ from fnmatch import fnmatchcase
 
 from classifiers.gate.lists import Cut, List, Listed
 from classifiers.text import normalise
-from gateway.console_settings import Mode, ReviewSettings
 from gateway.domain import Draft, Question
+from gateway.settings.people import Mode, ReviewSettings
 
 __all__ = ["Chosen", "TopicModes"]
 

@@ -13,9 +13,9 @@ from sqlalchemy import select, update
 from gateway.delivery.courier import Courier
 from gateway.delivery.notices import AppriseSender, Notices, words
 from gateway.delivery.outbox import Outbox
-from gateway.delivery_settings import NoticeSettings
 from gateway.errors import ConfigurationError
 from gateway.review.tickets import Tickets
+from gateway.settings.delivery import NoticeSettings
 from storage.schema import deliveries
 from storage.schema import tickets as table
 from storage.sql import Database

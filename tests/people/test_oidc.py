@@ -10,9 +10,9 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from gateway.console_settings import OidcSettings
 from gateway.errors import NotAllowed, NotAuthenticated
 from gateway.people.oidc import Identity, Oidc
+from gateway.settings.console import OidcSettings
 from tests.identity_provider import CLIENT, SECRET, IdentityProvider
 
 BACK = "http://127.0.0.1:1/console/oidc/back"

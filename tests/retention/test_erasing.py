@@ -17,17 +17,16 @@ from cache.store import EntryStore
 from cache.suggestions import Suggestions
 from gateway.domain import Answered, Draft, Passage, Step, Turn
 from gateway.errors import InvalidRequest
-from gateway.feedback_settings import FeedbackSettings
 from gateway.outcomes import OutcomeLog, OutcomeRow
 from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasures
 from gateway.retention.traces import asker_key
-from gateway.retention_settings import RetentionSettings
 from gateway.review.feedback import Feedback
 from gateway.review.gate_examples import GateExamples
 from gateway.review.given import GivenAnswers
 from gateway.review.judgements import Judgements
 from gateway.review.tickets import Tickets
+from gateway.settings.people import FeedbackSettings, RetentionSettings
 from storage.schema import (
     answers,
     audit_windows,

@@ -13,13 +13,13 @@ from cache.store import EntryStore
 from classifiers.faithfulness import Checked, StatementVerdict, Unchecked
 from classifiers.gate import ClassPolicy, GateVerdict, Neighbour, Policy, Topic
 from gateway.domain import Conversation, Draft, NothingRelevant, Passage, Question, Step, Turn
-from gateway.feedback_settings import FeedbackSettings
 from gateway.review.closing import Closing
 from gateway.review.feedback import Feedback
 from gateway.review.gate_examples import GateExamples
 from gateway.review.given import GivenAnswers
 from gateway.review.judgements import Judgements
 from gateway.review.tickets import Tickets
+from gateway.settings.people import FeedbackSettings
 from storage.sql import Database
 
 POLICY = Policy(

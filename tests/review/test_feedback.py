@@ -15,12 +15,12 @@ from cache.entries import Entry
 from cache.matching import Hit
 from cache.store import EntryStore
 from gateway.domain import Answered, Conversation, Draft, Passage, Question, Step, Turn
-from gateway.feedback_settings import FeedbackSettings
 from gateway.review.closing import Review
 from gateway.review.feedback import Feedback, Kept, Verdict
 from gateway.review.given import GivenAnswers
 from gateway.review.promotion import Publication
 from gateway.review.tickets import Ticket, Tickets
+from gateway.settings.people import FeedbackSettings
 from storage.schema import answers
 from storage.schema import entries as entries_table
 from storage.schema import feedback as table

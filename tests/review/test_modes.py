@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.console_settings import ReviewSettings
 from gateway.domain import Draft, Passage
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.words import word_cut
 from gateway.review.modes import Chosen, TopicModes
+from gateway.settings.people import ReviewSettings
 from tests.chatbot import Chatbot, Says
 from tests.delivery.conftest import CONFIG, SECRET
 from tests.gateway.running import Gateway, settings

@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
-from gateway.setting_types import Name, Section, Url
+from gateway.settings.types import Name, Section, Url
 
 __all__ = ["DeliverySettings", "NoticeSettings", "WebhookSettings"]
 

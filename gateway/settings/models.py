@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 
-from gateway.setting_types import Name, Section, Url
+from gateway.settings.types import Name, Section, Url
 
 __all__ = ["DetectorSettings", "GateLlmSettings", "LlmSettings"]
 
