@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, bindparam, select, text
+from sqlalchemy import Connection, bindparam, inspect, select, text
 
 from storage import migrations
 from storage.schema import outcome_hours
@@ -71,8 +71,9 @@ async def test_outcomes_from_before_are_counted_as_if_they_had_been_counted_when
     await _emptied(database)
     async with database.begin() as connection:
         await connection.run_sync(lambda sync: _at("0005", sync))
-        later = {"group", "tokens_in", "tokens_out"}
-        values = [{k: v for k, v in row.values().items() if k not in later} for row in rows]
+        columns = await connection.run_sync(lambda sync: inspect(sync).get_columns("outcomes"))
+        then = {column["name"] for column in columns}
+        values = [{k: v for k, v in row.values().items() if k in then} for row in rows]
         names = ", ".join(values[0])
         places = ", ".join(f":{name}" for name in values[0])
         kinds = [bindparam(name, type_=outcome_table.c[name].type) for name in values[0]]

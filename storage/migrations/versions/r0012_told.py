@@ -16,7 +16,7 @@ depends_on = None
 def upgrade(op: Operations) -> None:
     """Add the column and the table."""
     op.add_column("tickets", sa.Column("told_at", sa.DateTime(timezone=True)))
-    op.create_index("ix_tickets_tenant_asker", "tickets", ["tenant", "asker"])
+    op.create_index("ix_tickets_asker", "tickets", ["asker"], postgresql_using="hash")
     op.create_table(
         "notices",
         sa.Column("target", sa.String(40), nullable=False),
