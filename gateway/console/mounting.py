@@ -19,7 +19,7 @@ from fastapi import FastAPI, Request
 from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
-from nicegui import Client, ui
+from nicegui import Client, core, ui
 
 from gateway.assembly import Services
 from gateway.console import signing_in, signing_in_by_oidc
@@ -76,11 +76,15 @@ def _once(
 ) -> Callable[[FastAPI], Any]:
     @asynccontextmanager
     async def first_only(app: FastAPI) -> AsyncIterator[None]:
-        if nicegui.app.is_started:
+        if nicegui.app.is_started and core.is_loop_running():
             yield
             return
-        async with lifespan(app):
+        running = lifespan(app)
+        await running.__aenter__()
+        try:
             yield
+        finally:  # NiceGUI's own would not stop where the serving is cancelled
+            await running.__aexit__(None, None, None)
 
     return first_only
 
