@@ -107,6 +107,7 @@ async def serve(
             finally:
                 announcing.cancel()
                 await asyncio.gather(announcing, return_exceptions=True)
+                gc.unfreeze()
 
 
 class _Server(uvicorn.Server):
