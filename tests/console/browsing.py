@@ -19,6 +19,7 @@ PASSWORDS = {
     "suzuki": "suzuki's password",
     "viewer": "a viewer's password",
     "boss": "the boss's password",
+    "kimura": "kimura reads Chinese",
 }
 
 expect.set_options(timeout=8_000)

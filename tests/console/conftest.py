@@ -13,7 +13,7 @@ from tests.gateway.running import Gateway, settings
 from tests.identity_provider import CLIENT, SECRET, IdentityProvider
 
 OIDC = """{{oidc: {{issuer: "{issuer}", client_id: {client}, client_secret: "${{TEST_OIDC}}", label: 会社のアカウント, roles: {{helpdesk: reviewer}}}}}}"""
-ROLES = {"sato": "reviewer", "suzuki": "reviewer", "viewer": "viewer", "boss": "admin"}
+ROLES = {"sato": "reviewer", "suzuki": "reviewer", "viewer": "viewer", "boss": "admin", "kimura": "reviewer"}
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ def test_the_identity_provider_lets_a_reviewer_in(
         page = tanaka.page
         page.goto("/console/")
         page.get_by_role("link", name="会社のアカウント でサインイン").click()
-        expect(page.locator(".who")).to_contain_text("tanaka")
+        expect(page.locator("header .who")).to_contain_text("tanaka")
         page.click(".who")
         expect(page.locator(".whoami")).to_contain_text("担当者")
 

@@ -136,15 +136,15 @@ def test_many_are_dismissed_by_keys_and_brought_back(desk: Gateway, chromium: Ch
 def test_the_interface_speaks_japanese_and_remembers_who_likes_another_language(
     desk: Gateway, chromium: Chromium
 ) -> None:
-    with chromium.person(desk.url, locale="ja-JP") as boss:
-        page = boss.sign_in("boss")
+    with chromium.person(desk.url, locale="ja-JP") as kimura:
+        page = kimura.sign_in("kimura")
         expect(page.locator("nav a.here")).to_contain_text("受付一覧")
         assert page.evaluate("document.documentElement.lang") == "ja"
         page.get_by_role("button", name="JA").click()
         page.get_by_text("中文").click()
         expect(page.locator("nav a.here")).to_contain_text("待办队列")
-    with chromium.person(desk.url, locale="en-US") as boss:
-        expect(boss.sign_in("boss").locator("nav a.here")).to_contain_text("待办队列")
+    with chromium.person(desk.url, locale="en-US") as kimura:
+        expect(kimura.sign_in("kimura").locator("nav a.here")).to_contain_text("待办队列")
 
 
 def test_a_viewer_reads_and_can_change_nothing(desk: Gateway, chromium: Chromium) -> None:
