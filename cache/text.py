@@ -63,6 +63,8 @@ def normalise(text: str) -> str:
     text = _APOSTROPHES.sub("'", _WAVES.sub("~", _DASHES.sub("-", text)))
     text = _LAST_LONG_VOWEL.sub("", _THOUSANDS.sub("", _KANA_DASH.sub("ー", text)))
     kept = "".join(_kept(text, at) for at in range(len(text)))
+    while kept != text:  # what stood beside a character that went may go, too: ##
+        text, kept = kept, "".join(_kept(kept, at) for at in range(len(kept)))
     return _SPACE_BESIDE_CJK.sub("", " ".join(kept.split()))
 
 

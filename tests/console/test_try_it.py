@@ -17,7 +17,7 @@ pytestmark = needs_chromium
 LATE = "What happens if I return a book late?"
 FINE = "A fine of 10 yen per book and day is charged for late returns."
 INVENTED = "Late returns cost 5,000 yen and your card is cancelled for life by the mayor."
-WITHIN_MS = 30_000
+WITHIN_MS = 90_000
 OTHER_POLICY = """policy:
   must:
     examples: [When does the library open?, How many books can I borrow?, Can I renew a loan online?]

@@ -149,7 +149,7 @@ async def work(url: str, done: Acknowledged, *, seconds: float) -> None:
         workers = [asyncio.create_task(one_worker(http, done)) for _ in range(WORKERS)]
         before, deadline = done.progress(), time.monotonic() + PATIENCE_S
         await asyncio.sleep(seconds)
-        while not all(now > then for now, then in zip(done.progress(), before, strict=True)):
+        while not all(now > then for now, then in zip(done.progress()[:3], before[:3], strict=True)):
             assert time.monotonic() < deadline, f"nothing gets done: {done.progress()}"
             await asyncio.sleep(0.01)  # a slow machine gets its time; then it is killed at once
         for worker in workers:
