@@ -147,9 +147,10 @@ async def work(url: str, done: Acknowledged, *, seconds: float) -> None:
     """Ask, approve and answer from several clients at once; the process is killed when this returns."""
     async with client(url) as http:
         workers = [asyncio.create_task(one_worker(http, done)) for _ in range(WORKERS)]
+        workers.append(asyncio.create_task(one_disputer(http, done)))
         before, deadline = done.progress(), time.monotonic() + PATIENCE_S
         await asyncio.sleep(seconds)
-        while not all(now > then for now, then in zip(done.progress()[:3], before[:3], strict=True)):
+        while not all(now > then for now, then in zip(done.progress(), before, strict=True)):
             assert time.monotonic() < deadline, f"nothing gets done: {done.progress()}"
             await asyncio.sleep(0.01)  # a slow machine gets its time; then it is killed at once
         for worker in workers:
@@ -178,7 +179,11 @@ async def one_worker(http: httpx2.AsyncClient, done: Acknowledged) -> None:
             answered = await http.post(f"/v1/tickets/{ticket}/answer", json=answer)
             if answered.status_code == 200:
                 done.answered[ticket] = answer["answer"]
-        await dispute(http, name, done)
+
+
+async def one_disputer(http: httpx2.AsyncClient, done: Acknowledged) -> None:
+    while True:
+        await dispute(http, "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=12)), done)
 
 
 async def dispute(http: httpx2.AsyncClient, name: str, done: Acknowledged) -> None:
