@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from classifiers import ClassifierError
+from classifiers.asking import AsksModel, read_object, response_format
 from classifiers.gate import ClassPolicy, Gate, GateLabel, GateVerdict, Policy
 from classifiers.gate.detectors import Clear, Flagged
 from classifiers.gate.examples import LONGEST_QUESTION
@@ -25,29 +26,13 @@ from classifiers.gate.rules import EVERY_RULE, Rules
 from classifiers.text import has_words, mostly_cjk, normalise
 from encoders import Encoded
 
-__all__ = ["AsksModel", "CriteriaDetector", "CriteriaJudge", "Opinion", "SecondOpinion"]
+__all__ = ["CriteriaDetector", "CriteriaJudge", "Opinion", "SecondOpinion"]
 
 JUDGE = "criteria@1"
 EXAMPLES_SHOWN = 8  # of each class; descriptions are the criteria, examples only show what they mean
 _LONGEST_REASON = 300
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)  # some models wrap their JSON in a code fence
 _KANA = re.compile("[\u3041-\u30ff]")
 Told = Callable[[GateLabel | Literal["failed"]], object]
-
-
-class AsksModel(Protocol):
-    """Any chat model."""
-
-    @property
-    def model(self) -> str: ...
-
-    async def ask(self, system: str, user: str, schema: Mapping[str, Any], /) -> str:
-        """The model's reply, by the JSON schema where it knows such things.
-
-        Raises:
-            ClassifierError: if it can't be asked.
-        """
-        ...
 
 
 class _Reply(BaseModel):
@@ -55,28 +40,12 @@ class _Reply(BaseModel):
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
+    reason: str = ""  # before the label: a model that has said why judges better
     label: Literal["must", "may", "must_not", "unsure"]
     topic: str | None = None
-    reason: str = ""
 
 
-_SCHEMA: Mapping[str, Any] = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "verdict",
-        "strict": True,
-        "schema": {
-            "type": "object",
-            "properties": {
-                "reason": {"type": "string"},
-                "label": {"type": "string", "enum": ["must", "may", "must_not", "unsure"]},
-                "topic": {"type": ["string", "null"]},
-            },
-            "required": ["reason", "label", "topic"],
-            "additionalProperties": False,
-        },
-    },
-}
+_FORMAT = response_format(_Reply, name="verdict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +80,10 @@ class CriteriaJudge:
         given = json.dumps({"criteria": self._criteria, "question": text}, ensure_ascii=False)
         try:
             async with asyncio.timeout(self._timeout_s):
-                reply = await self._model.ask(_prompt(_language(text)), given, _SCHEMA)
+                reply = await self._model.ask(_prompt(_language(text)), given, _FORMAT)
         except TimeoutError:
             raise ClassifierError(f"{self.judge} did not answer within {self._timeout_s:g} s") from None
-        read = _read(reply, self.judge)
+        read = read_object(reply, _Reply, judge=self.judge)
         topic = read.topic if read.label == "must_not" and read.topic in self._topics else None
         return Opinion(read.label, topic, " ".join(read.reason.split())[:_LONGEST_REASON])
 
@@ -210,17 +179,6 @@ def _criteria(policy: Policy) -> dict[str, Any]:
         "may": shown(policy.may),
         "must_not": shown(policy.must_not) | {"topics": topics},
     }
-
-
-def _read(reply: str, judge: str) -> _Reply:
-    """The verdict in the model's reply, which is one JSON object and says what was asked for."""
-    found = _OBJECT.search(reply)
-    if not found:
-        raise ClassifierError(f"{judge} answered no JSON object")
-    try:
-        return _Reply.model_validate_json(found.group())
-    except ValidationError as exc:
-        raise ClassifierError(f"{judge} answered another JSON than asked for") from exc
 
 
 def _language(text: str) -> Literal["en", "ja", "zh"]:

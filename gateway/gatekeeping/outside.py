@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import Any, assert_never
+from typing import assert_never
 
 from anyio import to_thread
 
-from classifiers import ClassifierError
 from classifiers.gate import Policy
 from classifiers.gate.criteria import CriteriaDetector, CriteriaJudge, SecondOpinion
 from classifiers.gate.detectors import Detector, LabelDetector, Panel, Seat
 from classifiers.gate.rules import Rules
 from encoders.guards import ClassificationModel, GuardModel
 from encoders.moderation import ModerationEndpoint
-from gateway.domain import Turn
-from gateway.errors import ConfigurationError, UpstreamUnavailable
+from gateway.asked_model import AskedModel
+from gateway.errors import ConfigurationError
 from gateway.rag.completions import ChatModel
 from gateway.settings import GateSettings
 from gateway.settings.models import DetectorSettings, LlmSettings
@@ -119,28 +117,4 @@ def _check_labels(chosen: DetectorSettings, known: tuple[str, ...]) -> None:
 def _criteria(settings: LlmSettings, policy: Policy, stack: AsyncExitStack, *, name: str) -> CriteriaJudge:
     model = ChatModel.of(settings, name=name)
     stack.push_async_callback(model.close)
-    return CriteriaJudge(_AskedModel(model), policy, timeout_s=settings.timeout_s)
-
-
-class _AskedModel:
-    """A chat model as a judge asks it."""
-
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
-
-    @property
-    def model(self) -> str:
-        return self._model.model
-
-    async def ask(self, system: str, user: str, schema: Mapping[str, Any], /) -> str:
-        """The model's reply.
-
-        Raises:
-            ClassifierError: if it can't be asked.
-        """
-        options = {"temperature": 0, "max_tokens": LONGEST_REPLY, "response_format": schema}
-        try:
-            completion = await self._model.complete([Turn("system", system), Turn("user", user)], options)
-        except UpstreamUnavailable as exc:
-            raise ClassifierError(str(exc)) from exc
-        return completion.text
+    return CriteriaJudge(AskedModel(model, most_tokens=LONGEST_REPLY), policy, timeout_s=settings.timeout_s)
