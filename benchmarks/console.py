@@ -25,7 +25,7 @@ from rich.table import Table
 from sqlalchemy import update
 
 from cache.matching import Miss
-from classifiers.faithfulness import Checked, StatementVerdict
+from classifiers.faithfulness import PassageSpan, StatementVerdict, verdict_of
 from classifiers.gate import GateVerdict
 from gateway.assembly import Services
 from gateway.demo import LANGUAGES, demo_settings, load
@@ -76,15 +76,13 @@ def _steps(answer: str) -> tuple[Step, ...]:
         text=answer,
         start=0,
         end=len(answer),
-        supported=False,
+        state="unsupported",
         score=0.2,
         reason="",
-        passage=0,
-        evidence=answer,
+        judge="b",
+        span=PassageSpan(0, 0, len(answer), answer),
     )
-    checked = Checked(
-        passed=False, faithfulness=0.0, score=0.2, statements=(statement,), reason="", judge="b"
-    )
+    checked = verdict_of([statement], judge="b")
     gate = GateVerdict(label="must", score=0.9, reason="near an example", nearest=None, judge="b")
     return (
         Step("gate", 1.0, gate),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from classifiers import ClassifierError
-from classifiers.faithfulness import Checked, FaithfulnessVerdict, StatementVerdict, Unchecked
+from classifiers.faithfulness import FaithfulnessVerdict, PassageSpan, StatementVerdict, Unchecked, verdict_of
 from classifiers.gate import GateLabel, GateVerdict, Neighbour
 from classifiers.retrieval import PassageEvidence, RelevanceVerdict
 from encoders import Encoded
@@ -81,25 +81,17 @@ class ScriptedFaithfulness:
         if not contexts or not answer.strip() or answer in self._unchecked:
             return Unchecked(reason="there is nothing to check against", judge=JUDGE)
         supported = answer not in self._unsupported
-        score = 0.95 if supported else 0.05
         statement = StatementVerdict(
             text=answer,
             start=0,
             end=len(answer),
-            supported=supported,
-            score=score,
+            state="supported" if supported else "unsupported",
+            score=0.95 if supported else 0.05,
             reason="supported" if supported else "the script says no",
-            passage=0 if supported else None,
-            evidence=contexts[0] if supported else "",
-        )
-        return Checked(
-            passed=supported,
-            faithfulness=float(supported),
-            score=score,
-            statements=(statement,),
-            reason=statement.reason,
             judge=JUDGE,
+            span=PassageSpan(0, 0, len(contexts[0]), contexts[0]) if supported else None,
         )
+        return verdict_of([statement], judge=JUDGE)
 
 
 class DeadFaithfulness:

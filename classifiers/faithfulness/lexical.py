@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,14 @@ from typing import Any, Literal
 import anyio.to_thread
 
 from classifiers import ClassifierError
-from classifiers.faithfulness import Checked, FaithfulnessVerdict, StatementVerdict, Unchecked
+from classifiers.faithfulness import (
+    FaithfulnessVerdict,
+    NewPart,
+    PassageSpan,
+    StatementVerdict,
+    Unchecked,
+    verdict_of,
+)
 from classifiers.faithfulness.evidence import Contexts, Evidence, Features, Novelty
 from classifiers.faithfulness.segmentation import script_language
 from classifiers.faithfulness.statements import Statement, statements
@@ -101,10 +108,11 @@ class LexicalJudge:
         evidence = [known.evidence(each.text, question or "") for each in found]
         if _foreign(answer, contexts, evidence):
             return Unchecked(reason="the contexts are in another language than the answer", judge=judge)
-        verdicts = tuple(self._verdict(s, e) for s, e in zip(found, evidence, strict=True))
-        return _checked(verdicts, judge)
+        return verdict_of(
+            [self._verdict(s, e, contexts) for s, e in zip(found, evidence, strict=True)], judge=judge
+        )
 
-    def _verdict(self, statement: Statement, evidence: Evidence) -> StatementVerdict:
+    def _verdict(self, statement: Statement, evidence: Evidence, contexts: Sequence[str]) -> StatementVerdict:
         weights = self._model.for_text(statement.text)
         score = weights.score(evidence.features)
         supported = score >= (weights.cut if self._cut is None else self._cut)
@@ -112,11 +120,12 @@ class LexicalJudge:
             text=statement.text,
             start=statement.start,
             end=statement.end,
-            supported=supported,
+            state="supported" if supported else "unsupported",
             score=score,
             reason="supported" if supported else _why_not(evidence.novelty),
-            passage=evidence.passage,
-            evidence=evidence.sentence,
+            judge=self._model.judge,
+            new=tuple(_new(evidence.novelty)),
+            span=_span(evidence, contexts),
         )
 
 
@@ -125,28 +134,29 @@ def writing(text: str) -> Writing:
     return "words" if script_language(text) == "en" else "characters"
 
 
-def _checked(verdicts: tuple[StatementVerdict, ...], judge: str) -> Checked:
-    failed = [v for v in verdicts if not v.supported]
-    # Two writings have two cuts, so the worst statement is looked for among the unsupported first.
-    worst = min(failed or verdicts, key=lambda v: v.score)
-    reason = "every statement is supported"
-    if failed:
-        reason = f"{len(failed)} of {len(verdicts)} statements not supported; the worst: {worst.reason}"
-    return Checked(
-        passed=not failed,
-        faithfulness=1 - len(failed) / len(verdicts),
-        score=worst.score,
-        statements=verdicts,
-        reason=reason,
-        judge=judge,
-    )
-
-
 def _foreign(answer: str, contexts: Sequence[str], evidence: Sequence[Evidence]) -> bool:
     """Words cannot be compared across languages, and that is no evidence against the answer."""
     if writing(answer) == writing("\n".join(contexts)):
         return False
     return min(e.features.new_content for e in evidence) > FOREIGN
+
+
+def _span(evidence: Evidence, contexts: Sequence[str]) -> PassageSpan | None:
+    if evidence.passage is None:
+        return None
+    start = contexts[evidence.passage].find(evidence.sentence)
+    return PassageSpan(evidence.passage, start, start + len(evidence.sentence), evidence.sentence)
+
+
+def _new(novelty: Novelty) -> Iterator[NewPart]:
+    yield from (NewPart("number", number) for number in novelty.numbers)
+    yield from (NewPart("unit", number) for number in novelty.other_units)
+    yield from (NewPart("opposite", mine, theirs) for mine, theirs in novelty.opposites)
+    if novelty.negation:
+        yield NewPart("negation", "")
+    yield from (NewPart("name", name) for name in novelty.names)
+    yield from (NewPart("relation", number) for number in novelty.far_numbers)
+    yield from (NewPart("wording", word) for word in novelty.words)
 
 
 def _why_not(novelty: Novelty) -> str:

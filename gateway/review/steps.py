@@ -42,9 +42,8 @@ def rendered(value: object) -> Json:
         case list() | tuple() | set() | frozenset() | np.ndarray():
             return [rendered(inner) for inner in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return {"type": _type_name(value)} | {
-            part.name: rendered(getattr(value, part.name)) for part in fields(value)
-        }
+        names = [part.name for part in fields(value)] + [*getattr(value, "derived", ())]
+        return {"type": _type_name(value)} | {name: rendered(getattr(value, name)) for name in names}
     raise TypeError(f"{type(value).__name__} is no value of the domain and can't be rendered")
 
 

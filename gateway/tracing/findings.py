@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
@@ -67,10 +68,12 @@ def of_finding(found: Finding) -> Attributes:
         case NothingRelevant():
             return {"sekisho.rag.contexts": len(found.contexts), "sekisho.rag.nothing_relevant": True}
         case Checked():
-            unsupported = sum(not statement.supported for statement in found.statements)
+            states = Counter(statement.state for statement in found.statements)
             return {
                 "sekisho.faithfulness.statements": len(found.statements),
-                "sekisho.faithfulness.unsupported": unsupported, "sekisho.judge": found.judge,
+                "sekisho.faithfulness.unsupported": states["unsupported"],
+                "sekisho.faithfulness.statements_unchecked": states["unchecked"],
+                "sekisho.faithfulness.worst_score": found.score, "sekisho.judge": found.judge,
             }  # fmt: skip
         case Unchecked():
             return {"sekisho.faithfulness.unchecked": found.reason, "sekisho.judge": found.judge}

@@ -14,7 +14,7 @@ import pytest
 from cache.entries import Entry
 from cache.matching import Hit, Match, Miss, NearMiss
 from classifiers import ClassifierError
-from classifiers.faithfulness import Checked, FaithfulnessVerdict, StatementVerdict, Unchecked
+from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unchecked, verdict_of
 from classifiers.gate import GateLabel, GateVerdict
 from encoders import Encoded, EncoderError, EncoderIdentity, Vector
 from gateway.domain import (
@@ -57,13 +57,17 @@ def gate(label: GateLabel, topic: str | None = None) -> GateVerdict:
     )
 
 
-def checked(*, passed: bool) -> Checked:
+def checked(*, passed: bool) -> FaithfulnessVerdict:
     statement = StatementVerdict(
-        text="Nine to five.", start=0, end=13, supported=passed, score=0.5, reason="", passage=0, evidence=""
+        text="Nine to five.",
+        start=0,
+        end=13,
+        state="supported" if passed else "unsupported",
+        score=0.5,
+        reason="",
+        judge="test",
     )
-    return Checked(
-        passed=passed, faithfulness=float(passed), score=0.5, statements=(statement,), reason="", judge="test"
-    )
+    return verdict_of([statement], judge="test")
 
 
 @dataclass

@@ -10,7 +10,7 @@ import numpy as np
 from cache.entries import Entry, Source
 from cache.matching import Hit, Miss, NearMiss
 from cache.store import EntryStore
-from classifiers.faithfulness import Checked, StatementVerdict, Unchecked
+from classifiers.faithfulness import NewPart, PassageSpan, StatementVerdict, Unchecked, verdict_of
 from classifiers.gate import ClassPolicy, GateVerdict, Neighbour, Policy, Topic
 from gateway.domain import Conversation, Draft, NothingRelevant, Passage, Question, Step, Turn
 from gateway.review.closing import Closing
@@ -44,11 +44,12 @@ STATEMENT = StatementVerdict(
     text="It is free.",
     start=0,
     end=11,
-    supported=False,
+    state="unsupported",
     score=float(np.float32(0.25)),
     reason="“free” is new",
-    passage=0,
-    evidence="The fee is 300 yen.",
+    judge="lexical@1",
+    new=(NewPart("wording", "free"),),
+    span=PassageSpan(0, 0, 19, "The fee is 300 yen."),
 )
 STEPS = (
     Step(
@@ -70,14 +71,7 @@ STEPS = (
     Step(
         "faithfulness",
         2.0,
-        Checked(
-            passed=False,
-            faithfulness=0.0,
-            score=0.25,
-            statements=(STATEMENT,),
-            reason="unsupported",
-            judge="lexical@1",
-        ),
+        verdict_of([STATEMENT], judge="lexical@1"),
     ),
     Step("faithfulness", float("nan"), Unchecked(reason="nothing to check", judge="lexical@1")),
 )

@@ -7,7 +7,7 @@ from typing import assert_never
 from nicegui import ui
 
 from cache.matching import Hit, Miss, NearMiss
-from classifiers.faithfulness import Checked, StatementVerdict, Unchecked
+from classifiers.faithfulness import Checked, StatementState, StatementVerdict, Unchecked
 from classifiers.gate import GateLabel, GateVerdict
 from gateway.console.components.amounts import milliseconds, share
 from gateway.console.components.chip import Tone, chip
@@ -17,6 +17,7 @@ from gateway.domain import Draft, NothingRelevant, Offers, Passage, Step
 __all__ = ["LABEL_TONES", "show_way"]
 
 LABEL_TONES: dict[GateLabel, Tone] = {"must": "good", "may": "quiet", "must_not": "bad", "unsure": "warn"}
+_STATE_TONES: dict[StatementState, Tone] = {"supported": "good", "unsupported": "bad", "unchecked": "warn"}
 
 
 def show_way(t: Texts, steps: tuple[Step, ...]) -> None:
@@ -67,8 +68,10 @@ def _found(t: Texts, step: Step) -> None:
             )
             for statement in statements:
                 _statement(t, statement)
-        case Unchecked(reason=reason):
+        case Unchecked(reason=reason, statements=statements):
             _line(t("try_it.unchecked", reason=reason), "warn", "")
+            for statement in statements:
+                _statement(t, statement)
         case Offers(offers=offers):
             for offer in offers:
                 _said(offer.question, t("try_it.score", score=f"{offer.score:.3f}"))
@@ -90,9 +93,10 @@ def _gate(t: Texts, verdict: GateVerdict) -> None:
 
 
 def _statement(t: Texts, statement: StatementVerdict) -> None:
-    with ui.element("div").classes(f"statement {'good' if statement.supported else 'bad'}"):
+    with ui.element("div").classes(f"statement {_STATE_TONES[statement.state]}"):
         ui.label(statement.text)
-        ui.label(t("try_it.statement_score", score=share(statement.score))).classes("quiet small")
+        if statement.score is not None:
+            ui.label(t("try_it.statement_score", score=share(statement.score))).classes("quiet small")
         if not statement.supported:
             ui.label(statement.reason).classes("small")
 

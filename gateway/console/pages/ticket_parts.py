@@ -9,6 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from cache.matching import Candidate
+from classifiers.faithfulness import StatementState
 from gateway.console.components.chip import chip
 from gateway.console.components.moments import moment
 from gateway.console.texts import Texts
@@ -94,7 +95,7 @@ def _found(t: Texts, found: Found) -> None:
                 _score(t, found.get("score"))
             case "checked":
                 judged = found["statements"]
-                wrong = sum(not one["supported"] for one in judged)
+                wrong = sum(_state(one) == "unsupported" for one in judged)
                 chip(t("found.checked", wrong=wrong, all=len(judged)), "bad" if wrong else "good")
             case _:
                 chip(t.or_else(f"found.{kind}", kind))
@@ -133,30 +134,42 @@ def _source_change(t: Texts, step: Found) -> None:
 
 
 def drawn_draft(visit: Visit, draft: Drafted) -> None:
-    """The draft; what the passages don't support is marked, and says why."""
+    """The draft; what the passages don't support, or nobody could check, is marked and says why."""
     t = visit.t
     with ui.element("div").classes("marked"):
         for text, statement in _pieces(draft):
             _piece(t, text, statement)
     for one in draft.statements:
-        if not one["supported"]:
+        if _state(one) != "supported":
             _doubt(t, one)
 
 
 def _piece(t: Texts, text: str, statement: Found | None) -> None:
-    if statement is None or statement["supported"]:
+    if statement is None or _state(statement) == "supported":
         ui.label(text)
         return
-    with ui.label(text).classes("unsupported"):
-        ui.tooltip(t("ticket.unsupported", score=f"{statement['score']:.2f}"))
+    with ui.label(text).classes(_state(statement)):
+        ui.tooltip(_doubted(t, statement))
 
 
 def _doubt(t: Texts, statement: Found) -> None:
     with ui.element("div").classes("line small doubt"):
-        ui.label(t("ticket.unsupported", score=f"{statement['score']:.2f}")).classes("strong")
+        ui.label(_doubted(t, statement)).classes("strong")
         ui.label(statement["reason"]).classes("mono")
         if statement["evidence"]:
             ui.label(statement["evidence"]).classes("quoted quiet")
+
+
+def _doubted(t: Texts, statement: Found) -> str:
+    score = statement["score"]
+    return t(f"ticket.{_state(statement)}", score="–" if score is None else f"{score:.2f}")
+
+
+def _state(statement: Found) -> StatementState:
+    """Tickets from before there were statements that nobody checked say only whether one is supported."""
+    before: StatementState = "supported" if statement["supported"] else "unsupported"
+    state: StatementState = statement.get("state", before)
+    return state
 
 
 def _pieces(draft: Drafted) -> Iterator[tuple[str, Found | None]]:
