@@ -31,6 +31,7 @@ class Shard:
         self._lexicon = Lexicon()
         self._keys = set(shard.info().payload_schema)
         self._unflushed = 0
+        self._empty = not self.count()
         self.unoptimised = 0  # points outside the search graph
         self.journal: list[qdrant.UpdateOperation] | None = None  # what was written since the copy was made
 
@@ -54,6 +55,7 @@ class Shard:
             for key, value in point.payload.items():
                 self._index_key(key, value)
         self._update(qdrant.UpdateOperation.upsert_points([self._point(point) for point in points]))
+        self._empty = self._empty and not points
         self.unoptimised += len(points)
         self._unflushed += len(points)
         if self._unflushed >= FLUSH_EVERY:
@@ -92,6 +94,7 @@ class Shard:
         """Catch up with what was written to the shard that this one was copied from."""
         for operation in journal:
             self._update(operation)
+        self._empty = not self.count()
         self.flush()
 
     def flush(self) -> None:
@@ -127,7 +130,7 @@ class Shard:
             self.journal.append(operation)
 
     def _search(self, query: qdrant.Query, where: Where, limit: int) -> list[Found]:
-        if limit < 1:
+        if limit < 1 or self._empty:
             return []
         condition = _filter(where) if where else None
         request = qdrant.QueryRequest(limit=limit, query=query, filter=condition, with_payload=True)

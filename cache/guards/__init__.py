@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 from cache.guards.texts import Text, load_words, read_text
@@ -54,6 +55,7 @@ class Guard(Protocol):
         ...
 
 
+@cache
 def default_guards() -> tuple[Guard, ...]:
     """The guards that ship, loaded from their tables; the cheapest first."""
     from cache.guards.aspects import AspectsGuard

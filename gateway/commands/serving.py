@@ -30,6 +30,8 @@ from gateway.telemetry import configure_logging
 
 __all__ = ["add_to", "serve"]
 
+Ready = Callable[[Services, str], Awaitable[None]]
+
 console = Console(highlight=False)
 
 Port = Annotated[
@@ -48,7 +50,7 @@ def serve_command(config: ConfigOption = None, port: Port = None) -> None:
     """Run the gateway."""
     settings = _at_port(find_settings(config), port)
     configure_logging(settings.logging)
-    run(serve(settings, _say_where))
+    run(serve(settings, _settled(_say_where)))
 
 
 def demo_command(
@@ -62,7 +64,7 @@ def demo_command(
     async def load_and_serve() -> None:
         with console.status("reading the two helpdesks …"):
             await load(settings)
-        await serve(settings, say_how, around_rag=CarelessRag)
+        await serve(settings, _settled(say_how), around_rag=CarelessRag)
 
     run(load_and_serve())
 
@@ -86,7 +88,7 @@ def check_config(config: ConfigOption = None) -> None:
 
 async def serve(
     settings: Settings,
-    ready: Callable[[Services, str], Awaitable[None]],
+    ready: Ready,
     *,
     around_rag: Callable[[Rag], Rag] = lambda rag: rag,
 ) -> None:
@@ -97,8 +99,6 @@ async def serve(
                 uvicorn.Config(create_app(services), log_config=None, access_log=False, server_header=False)
             )
             host, port = listening.getsockname()[:2]
-            gc.collect()
-            gc.freeze()  # models and policy live as long as the process: collecting never looks at them again
             announcing = asyncio.create_task(
                 server.announce(lambda: ready(services, f"http://{host}:{port}"))
             )
@@ -107,7 +107,6 @@ async def serve(
             finally:
                 announcing.cancel()
                 await asyncio.gather(announcing, return_exceptions=True)
-                gc.unfreeze()
 
 
 class _Server(uvicorn.Server):
@@ -130,6 +129,17 @@ class _Server(uvicorn.Server):
     async def announce(self, say: Callable[[], Awaitable[None]]) -> None:
         await self._listening.wait()
         await say()
+
+
+def _settled(tell: Ready) -> Ready:
+    """Models and policy live as long as the process: once they are there, collecting passes them over."""
+
+    async def ready(services: Services, address: str) -> None:
+        gc.collect()
+        gc.freeze()
+        await tell(services, address)
+
+    return ready
 
 
 async def _say_where(services: Services, address: str) -> None:
