@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from qdrant_client import AsyncQdrantClient
 
 from encoders import EncoderIdentity
@@ -22,6 +23,13 @@ OpenIndex = Callable[[EncoderIdentity], Awaitable[VectorIndex]]
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How often the gateway is killed in tests/durability."""
     parser.addoption("--kills", type=int, default=5)
+
+
+@pytest.fixture(autouse=True)
+def _no_log_outlives_its_test() -> Iterator[None]:
+    """A gateway logs to the standard error of its test, which is closed when the next one begins."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

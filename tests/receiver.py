@@ -34,6 +34,10 @@ class Got:
         return json.loads(self.body)
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # of five, many at once are turned away
+
+
 class Receiver:
     """Takes every POST."""
 
@@ -57,7 +61,7 @@ class Receiver:
             def log_message(self, *_: Any) -> None:
                 """Tests read `got`."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
 
     @property
