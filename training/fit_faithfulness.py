@@ -77,7 +77,7 @@ def _answers(folder: Path) -> Iterator[Example]:
             contexts = Contexts(row["contexts"])
             found = statements(row["answer"])
             for each in found:
-                values = contexts.evidence(each.text, row.get("question") or "").features.values()
+                values = contexts.evidence(each.claim, row.get("question") or "").features.values()
                 yield Example(
                     source,
                     f"{row.get('task', '')} {row['group']}".strip(),

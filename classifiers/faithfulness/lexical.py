@@ -105,7 +105,7 @@ class LexicalJudge:
         known = Contexts(contexts)
         if not len(known):
             return Unchecked(reason="no contexts", judge=judge)
-        evidence = [known.evidence(each.text, question or "") for each in found]
+        evidence = [known.evidence(each.claim, question or "") for each in found]
         if _foreign(answer, contexts, evidence):
             return Unchecked(reason="the contexts are in another language than the answer", judge=judge)
         return verdict_of(

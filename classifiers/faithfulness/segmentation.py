@@ -26,6 +26,7 @@ LIST_MARK = re.compile(
 )
 HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
 BOLD_LINE = re.compile(r"[ \t]*(\*\*|__)[^*_]+\1[:：]?[ \t]*")
+LABEL = re.compile(r"(\*\*|__)[^*_]+(?:\1[:：]|[:：]\1)[ \t]*")
 ROW = re.compile(r"[ \t]*\|.*\|[ \t]*")
 RULE = re.compile(r"[\s|:=\-_*~+]*")
 FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
@@ -143,7 +144,7 @@ def _line_block(text: str, start: int, end: int) -> _Block | None:
     if ROW.fullmatch(text, start, end):
         return _Block(start, end, "row")
     if mark := LIST_MARK.match(text, start, end):
-        return _Block(mark.end(), end, "item")
+        return _Block(mark.end(), end, "heading" if LABEL.fullmatch(text, mark.end(), end) else "item")
     return _Block(start, end, "text")
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from classifiers.faithfulness.clauses import clauses
 from classifiers.faithfulness.segmentation import Sentence, sentences
 from classifiers.faithfulness.speech_acts import speech_act
 
 __all__ = ["Statement", "statements"]
 
 TABLE_RULE = re.compile(r"[\s|:=\-+]*-[\s|:=\-+]*")
-CLAUSE_END = re.compile(r"[;；]\s*")
+JOINED = re.compile(
+    r"^(?:and|but|while|whereas|yet|so)\s+|^(?:并且|而且|但是|不过|同时|另外|此外|并|且|但|而)[，,]?",
+    re.IGNORECASE,
+)
+CONTRAST = re.compile(r"(?<=[すたんいだるけ])(?:が|けれども|けれど|けど)、$")
 TITLE_WORDS = 6  # a heading of up to six words (or twice as many characters) names a part and claims nothing
 TITLE_CHARACTERS = 12
-SHORTEST_CLAUSE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,11 @@ class Statement:
     text: str
     start: int
     end: int
+    claim: str = ""  # the same as it can be judged alone, with the subject that a clause shares
+
+    def __post_init__(self) -> None:
+        if not self.claim:
+            object.__setattr__(self, "claim", self.text)
 
 
 def statements(answer: str) -> list[Statement]:
@@ -44,31 +52,35 @@ def _statements_of(sentence: Sentence) -> Iterator[Statement]:
         return
     if sentence.kind != "item" and speech_act(sentence.text) == "lead_in":
         return
-    for clause in _clauses(sentence):
-        if speech_act(clause.text) in ("claim", "lead_in"):  # a clause or item introduces nothing
-            yield clause
+    cut = clauses(sentence.text)
+    if len(cut) > 1 and speech_act(sentence.text) == "question":
+        return
+    shared = True  # with a claim, not with "the documents don't say"
+    for clause in cut:
+        text = sentence.text[clause.start : clause.end]
+        alone = _alone(text, opens=clause.start == 0) if len(cut) > 1 else text
+        claims = speech_act(alone) in ("claim", "lead_in")  # a clause or item introduces nothing
+        if claims:
+            at = sentence.start + clause.start
+            yield Statement(text, at, at + len(text), _with_subject(clause.subject if shared else "", alone))
+        shared = shared and claims
+
+
+def _alone(clause: str, *, opens: bool) -> str:
+    """A clause without what joins it to its neighbours: "but the fee is 5", 「500円ですが、」."""
+    return CONTRAST.sub("", clause if opens else JOINED.sub("", clause))
+
+
+def _with_subject(subject: str, clause: str) -> str:
+    if not subject:
+        return clause
+    return f"{subject}{' ' if subject[-1].isascii() else ''}{clause}"
 
 
 def _is_title(text: str) -> bool:
     if any(c.isdigit() for c in text):
         return False
     return len(text.split()) <= TITLE_WORDS and sum(ord(c) > 0x2E7F for c in text) <= TITLE_CHARACTERS
-
-
-def _clauses(sentence: Sentence) -> Iterator[Statement]:
-    """Parts between semicolons, where each is long enough to claim something by itself."""
-    cuts = [0, *(m.end() for m in CLAUSE_END.finditer(sentence.text)), len(sentence.text)]
-    parts = [sentence.text[a:b].rstrip() for a, b in itertools.pairwise(cuts)]
-    if len(parts) < 2 or any(_size(part) < SHORTEST_CLAUSE for part in parts if part):
-        yield Statement(sentence.text, sentence.start, sentence.end)
-        return
-    for cut, part in zip(cuts, parts, strict=False):
-        if part:
-            yield Statement(part, sentence.start + cut, sentence.start + cut + len(part))
-
-
-def _size(text: str) -> int:
-    return len(text.split()) + sum(ord(c) > 0x2E7F for c in text)
 
 
 def _without_table_heads(answer: str, found: list[Sentence]) -> Iterator[Sentence]:

@@ -34,7 +34,7 @@ NO_CLAIMS = {
     "question": ["Would you like to see the opening hours?", "Which card do you have?", "どのカードをお持ちですか？", "您用的是哪张卡？"],
 }  # fmt: skip
 CLAIMS = [
-    "The fee is 30 EUR.", "I'm sorry, but the fee is not refundable.", "The documents don't say 30 EUR, but it is 20 EUR.", "Unfortunately, refunds are not possible.",
+    "The fee is 30 EUR.", "Unfortunately, refunds are not possible.",
     "Did you know that the card is free?", "You do not need a passport.", "If you need a new card, call 0800 1234.", "Hello, the office is closed.", "Please contact the office before Monday.",
     "There is no fee for students.", "Employees do not have access to the archive.", "Follow the blue line to the exit.", "The answer is no.", "No fees are charged.", "No information is stored on the card.",
     "返金はできません。", "手数料は無料です。", "以下の年齢の方は入場できません。", "申請は窓口で行ってください。", "資料は3日以内に提出してください。", "お問い合わせは平日のみ受け付けます。", "カードは再発行できません。",
@@ -67,6 +67,19 @@ ANSWERS = {
     ),
     "short clauses stay together": ("Open; closed.", ["Open; closed."]),
     "Chinese clauses": ("学生可以免费入场；教师需要支付一半。", ["学生可以免费入场；", "教师需要支付一半。"]),
+    "a refusal of a part leaves the other part": (
+        "The documents don't mention parking, but the fee is 5 EUR. 資料には記載がありませんが、手数料は500円です。",
+        ["but the fee is 5 EUR.", "手数料は500円です。"],
+    ),
+    "a doubtful refusal is a claim": (
+        "The documents don't say 30 EUR, but it is 20 EUR.",
+        ["The documents don't say 30 EUR,", "but it is 20 EUR."],
+    ),
+    "an apology and its news": (
+        "I'm sorry, but the card is not free.",
+        ["but the card is not free."],
+    ),
+    "labels of items": ("- **Fees:**\n  - 5 EUR", ["5 EUR"]),
     "code": ("Run this:\n```\nrm -rf build\n```", ["Run this:", "rm -rf build"]),
     "all together": (
         "こんにちは。料金は500円です。他にご質問がございましたら、お気軽にお問い合わせください。",
@@ -87,6 +100,9 @@ def test_an_answer_is_cut_into_statements(answer: str, expected: list[str]) -> N
                 "Hello! ",
                 "It costs 3 EUR; it is ready now. ",
                 "無料です。",
+                "The fee is 5 EUR and is due now. ",
+                "料金は500円で、期限は1年です。",
+                "费用为五元，有效期一年。",
                 "\n- ",
                 "好的。",
                 "？",
