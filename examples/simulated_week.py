@@ -49,7 +49,7 @@ from encoders import Encoded
 from gateway.app import create_app
 from gateway.assembly import Services, assemble
 from gateway.demo import HELPDESK, LANGUAGES, TENANT, demo_settings
-from gateway.domain import Draft, NothingRelevant, Question
+from gateway.domain import Draft, Hear, NothingRelevant, Question
 from gateway.settings import Settings
 from gateway.stages import Rag
 from gateway.stores import open_stores
@@ -187,7 +187,9 @@ class StrayingRag:
     def __init__(self, inner: Rag) -> None:
         self._inner = inner
 
-    async def ask(self, question: Question, encoded: Encoded, /) -> Draft | NothingRelevant:
+    async def ask(
+        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+    ) -> Draft | NothingRelevant:
         """The inner draft, for every third question with a sentence too many."""
         found = await self._inner.ask(question, encoded)
         strays = random.Random(question.text).random() < 1 / 3  # noqa: S311 - the same for the same text

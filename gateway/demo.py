@@ -13,7 +13,7 @@ from cache.transfer import import_entries
 from encoders import Encoded
 from gateway.assembly import Services
 from gateway.configuration import load_settings
-from gateway.domain import Draft, NothingRelevant, Question
+from gateway.domain import Draft, Hear, NothingRelevant, Question
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
 from gateway.stages import Rag
@@ -52,7 +52,9 @@ class CarelessRag:
         lines = (HELPDESK / "careless.jsonl").read_text("utf-8").splitlines()
         self._made_up = {row["question"]: row["answer"] for row in map(json.loads, lines)}
 
-    async def ask(self, question: Question, encoded: Encoded, /) -> Draft | NothingRelevant:
+    async def ask(
+        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+    ) -> Draft | NothingRelevant:
         """The inner draft, with another text where the demo has one."""
         found = await self._inner.ask(question, encoded)
         made_up = self._made_up.get(question.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -17,6 +17,7 @@ __all__ = [
     "Draft",
     "Escalated",
     "Finding",
+    "Hear",
     "NothingRelevant",
     "Offer",
     "Offers",
@@ -53,6 +54,7 @@ class Conversation:
     request_id: str
     asker: str | None = None  # the operator's id for the person, if given
     options: Mapping[str, Any] = field(default_factory=dict)  # temperature … for the chatbot, passed on
+    choices: int = 1  # answers asked for (OpenAI's n)
 
     @property
     def real_question(self) -> str:
@@ -129,6 +131,17 @@ class Draft:
     contexts: tuple[Passage, ...]
     model: str
     tokens: Tokens | None = None  # None where the chatbot does not count them
+    first_s: float | None = None  # until its first words; None where it was not streamed to us
+    unreadable: str = ""  # why there is no text to check: a tool call
+    others: tuple[Draft, ...] = ()  # further choices, where several were asked for
+
+    @property
+    def choices(self) -> tuple[Draft, ...]:
+        """It and the others."""
+        return (self, *self.others)
+
+
+Hear = Callable[[Draft], None]  # is told a draft as far as it is written; no contexts: none came yet
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ SekishoError                   500
 ├── TicketNotStored            503  the question could not be kept for a person
 ├── StoreUnavailable           503  SQL can't be asked
 ├── UpstreamUnavailable        502  the chatbot could not be asked, or answered garbage
+│   └── ToolCalled                  it asked for a tool call, which nobody can check
 └── ConfigurationError         (start-up) the configuration can't be used
 """
 
@@ -28,6 +29,7 @@ __all__ = [
     "TicketNotStored",
     "TooLarge",
     "TooManyAttempts",
+    "ToolCalled",
     "UpstreamUnavailable",
 ]
 
@@ -102,6 +104,10 @@ class UpstreamUnavailable(SekishoError):  # noqa: N818
     """The chatbot could not be asked, or answered garbage."""
 
     status, code = 502, "upstream_unavailable"
+
+
+class ToolCalled(UpstreamUnavailable):
+    """The chatbot asked for a tool call instead of answering."""
 
 
 class ConfigurationError(SekishoError):

@@ -163,6 +163,8 @@ class Pipeline:
 
     async def _check(self, question: Question, draft: Draft) -> FaithfulnessVerdict:
         """The verdict on a draft; a judge that fails or is too slow has not checked."""
+        if draft.unreadable:
+            return Unchecked(reason=draft.unreadable, judge="none")
         try:
             async with asyncio.timeout(self._judge_timeout_s):
                 return await self._judge.judge(
@@ -176,7 +178,7 @@ class Pipeline:
     async def _unchecked(
         self, question: Question, way: _Way, draft: Draft, verdict: Unchecked, chosen: Chosen
     ) -> Outcome:
-        match self._on_unchecked:
+        match "escalate" if draft.unreadable else self._on_unchecked:
             case "deliver":
                 return await self._tell(question, way, draft, verdict, chosen, reason="unchecked")
             case "withhold":

@@ -12,6 +12,7 @@ from encoders import Encoded
 from gateway.domain import (
     Conversation,
     Draft,
+    Hear,
     NothingRelevant,
     Offers,
     Outcome,
@@ -55,9 +56,14 @@ class Cache(Protocol):
 
 
 class Rag(Protocol):
-    """Writes a draft from passages. Raises `UpstreamUnavailable` when it can't."""
+    """Writes a draft from passages; `hear` is told it while it is written, if it comes in parts.
 
-    async def ask(self, question: Question, encoded: Encoded, /) -> Draft | NothingRelevant: ...
+    Raises `UpstreamUnavailable` when it can't.
+    """
+
+    async def ask(
+        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+    ) -> Draft | NothingRelevant: ...
 
 
 class Judge(Protocol):

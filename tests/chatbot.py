@@ -71,13 +71,19 @@ class Says:
     finish_reason: str = "stop"
     model: str = "chatbot-1"
     extra: Mapping[str, Any] = field(default_factory=dict)  # merged into the top level of the reply
+    also: Sequence[str] = ()  # its other choices, where `n` asks for some
+    contexts_in: Literal["first", "last"] = "first"  # event of a stream
+    pieces: Sequence[str] | None = None  # of a stream; its words without it
+    piece_delay_s: float = 0.0
+    streams: bool = True  # False: answers in one piece, whatever is asked
 
 
 @dataclass(frozen=True, slots=True)
 class CallsTool:
-    """Asks for a tool call instead of answering."""
+    """Asks for a tool call instead of answering, or after some words."""
 
     name: str = "search_orders"
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,11 +233,15 @@ class Chatbot:
         match reply:
             case Says():
                 await asyncio.sleep(reply.delay_s)
-                if stream:
-                    return StreamingResponse(_events(reply), media_type="text/event-stream")
-                body = _responses(reply) if asked.path.endswith("/responses") else _completion(reply)
+                responses = asked.path.endswith("/responses")
+                if stream and reply.streams:
+                    events = _response_events(reply) if responses else _events(reply)
+                    return StreamingResponse(events, media_type="text/event-stream")
+                body = _responses(reply) if responses else _completion(reply, int(asked.body.get("n", 1)))
                 return JSONResponse(body)
             case CallsTool():
+                if stream and not asked.path.endswith("/responses"):
+                    return StreamingResponse(_tool_call_events(reply), media_type="text/event-stream")
                 return JSONResponse(_tool_call(reply, responses=asked.path.endswith("/responses")))
             case Fails():
                 error = {"message": reply.message, "type": "server_error", "param": None, "code": None}
@@ -253,15 +263,19 @@ def _context(context: str | Context) -> Context:
     return context if isinstance(context, Context) else Context(text=context)
 
 
-def _completion(said: Says) -> dict[str, Any]:
+def _completion(said: Says, n: int = 1) -> dict[str, Any]:
     """A chat completion with the contexts in their place."""
     message: dict[str, Any] = {"role": "assistant", "content": said.text}
+    others = [{"role": "assistant", "content": text} for text in said.also[: n - 1]]
     body: dict[str, Any] = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1_750_000_000,
         "model": said.model,
-        "choices": [{"index": 0, "message": message, "finish_reason": said.finish_reason}],
+        "choices": [
+            {"index": index, "message": one, "finish_reason": said.finish_reason}
+            for index, one in enumerate([message, *others])
+        ],
         "usage": {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20},
     }
     found = [_context(context) for context in said.contexts]
@@ -270,7 +284,8 @@ def _completion(said: Says) -> dict[str, Any]:
             citations = [
                 {"content": c.text, "title": c.title, "url": c.source, "chunk_id": "0"} for c in found
             ]
-            message["context"] = {"citations": citations, "intent": "[]"}
+            for one in (message, *others):
+                one["context"] = {"citations": citations, "intent": "[]"}
         case "dify":
             resources = [
                 {"content": c.text, "document_name": c.title, "document_id": c.source, "score": c.score}
@@ -321,25 +336,70 @@ def _tool_call(called: CallsTool, *, responses: bool) -> dict[str, Any]:
         call = {"type": "function_call", "name": called.name, "arguments": "{}", "call_id": "call_1"}
         return {"id": "resp_1", "object": "response", "model": "chatbot-1", "output": [call]}
     function = {"name": called.name, "arguments": "{}"}
-    body = _completion(Says(None, place="nowhere", finish_reason="tool_calls"))
+    body = _completion(Says(called.text, place="nowhere", finish_reason="tool_calls"))
     body["choices"][0]["message"]["tool_calls"] = [{"id": "call_1", "type": "function", "function": function}]
     return body
 
 
+async def _tool_call_events(called: CallsTool) -> AsyncIterator[bytes]:
+    function = {"name": called.name, "arguments": ""}
+    yield _event(_chunk({"role": "assistant", "content": called.text or ""}))
+    call = {"index": 0, "id": "call_1", "type": "function", "function": function}
+    yield _event(_chunk({"tool_calls": [call]}))
+    yield _event(_chunk({"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}))
+    yield _event(_chunk({}, "tool_calls"))
+    yield b"data: [DONE]\n\n"
+
+
+def _chunk(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
+    choices = [{"index": 0, "delta": delta, "finish_reason": finish}]
+    return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "chatbot-1", "choices": choices}
+
+
 async def _events(said: Says) -> AsyncIterator[bytes]:
-    """The same completion as a stream of chunks; contexts come in the first, as with Azure."""
+    """The same completion as a stream of chunks; contexts come in the first event, or with the end."""
     whole = _completion(said)
     message = whole["choices"][0].pop("message")
-    head = {**whole, "object": "chat.completion.chunk"}
-    words = (said.text or "").split(" ")
-    deltas = [
-        {**message, "content": ""},
-        *({"content": word if i == 0 else f" {word}"} for i, word in enumerate(words)),
-    ]
-    for delta in deltas:
-        yield _event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-    yield _event({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": said.finish_reason}]})
+    usage = whole.pop("usage")
+    plain = {name: whole.pop(name) for name in ("id", "created", "model")}
+    plain["object"] = "chat.completion.chunk"
+    beside = {name: value for name, value in whole.items() if name not in ("choices", "object")}
+    with_contexts = {name: value for name, value in message.items() if name != "content"}
+    early = said.contexts_in == "first"
+
+    def event(delta: Mapping[str, Any], finish: str | None = None, *, contexts: bool = False) -> bytes:
+        delta = {**delta, **with_contexts} if contexts else delta
+        choices = [{"index": 0, "delta": delta, "finish_reason": finish}]
+        return _event({**plain, **(beside if contexts else {}), "choices": choices})
+
+    yield event({"role": "assistant", "content": ""}, contexts=early)
+    for piece in _pieces(said):
+        yield event({"content": piece})
+        await asyncio.sleep(said.piece_delay_s)
+    yield event({}, said.finish_reason, contexts=not early)
+    yield _event({**plain, "choices": [], "usage": usage})
     yield b"data: [DONE]\n\n"
+
+
+def _pieces(said: Says) -> Sequence[str]:
+    if said.pieces is not None:
+        return said.pieces
+    words = (said.text or "").split(" ")
+    return [word if i == 0 else f" {word}" for i, word in enumerate(words)]
+
+
+async def _response_events(said: Says) -> AsyncIterator[bytes]:
+    """The events of the Responses API: the finished search, deltas, the finished message, all of it."""
+    whole = _responses(said)
+    *before, message = whole["output"]
+    for item in before:
+        yield _event({"type": "response.output_item.done", "output_index": 0, "item": item})
+    for piece in _pieces(said):
+        yield _event({"type": "response.output_text.delta", "output_index": 1, "delta": piece})
+        await asyncio.sleep(said.piece_delay_s)
+    yield _event({"type": "response.output_item.done", "output_index": 1, "item": message})
+    end = "incomplete" if said.finish_reason == "content_filter" else "completed"
+    yield _event({"type": f"response.{end}", "response": whole})
 
 
 def _event(chunk: Mapping[str, Any]) -> bytes:
@@ -351,7 +411,7 @@ def _half(reply: Half, request: Request, *, stream: bool) -> Response:
         if stream:
             words = reply.text.split(" ")
             async for event in _events(Says(" ".join(words[: len(words) // 2]))):
-                if b"[DONE]" not in event:
+                if b'"finish_reason": null' in event:
                     yield event
         else:
             body = json.dumps(_completion(Says(reply.text))).encode()

@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, Literal, Self
 
 import aiohttp
 import httpx2
 from circuitbreaker import CircuitBreaker
-from openai import APIStatusError, AsyncOpenAI, DefaultAioHttpClient, OpenAIError
+from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, DefaultAioHttpClient, OpenAIError
 
 from gateway.domain import Tokens, Turn
-from gateway.errors import UpstreamUnavailable
+from gateway.errors import ToolCalled, UpstreamUnavailable
+from gateway.rag.chunks import ChatChunks, Chunks, ResponseEvents
 from gateway.settings import LlmSettings
 from gateway.tracing import Call, calling
 
-__all__ = ["ChatModel", "Completion", "Wire"]
+__all__ = ["ChatModel", "Completion", "Listen", "Wire"]
 
 Wire = Literal["chat", "responses"]  # /chat/completions or /responses
+Listen = Callable[[str, Mapping[str, Any]], None]  # is told text and reply as far as they came
 
 # What an asker may not change: the words, the model, and how the reply comes.
 _OURS = frozenset({"messages", "input", "model", "stream", "stream_options", "n"})
@@ -42,6 +45,7 @@ class Completion:
     text: str
     model: str
     reply: Mapping[str, Any]
+    first_s: float | None = None  # until the first words, where they were streamed
 
     @property
     def tokens(self) -> Tokens | None:
@@ -106,26 +110,66 @@ class ChatModel:
             name=name,
         )
 
-    async def complete(self, turns: Sequence[Turn], options: Mapping[str, Any] | None = None) -> Completion:
-        """The model's answer to a conversation.
+    async def complete(
+        self,
+        turns: Sequence[Turn],
+        options: Mapping[str, Any] | None = None,
+        listen: Listen | None = None,
+    ) -> Completion:
+        """The model's answer to a conversation; streamed to whoever listens.
 
         Raises:
+            ToolCalled: a tool call instead of an answer.
             UpstreamUnavailable: no answer, or nothing that can be read as one.
         """
+        reply, first_s = await self._reply(self._body(turns, options or {}), listen)
+        return self._read(reply, first_s)
+
+    async def choices(
+        self, turns: Sequence[Turn], options: Mapping[str, Any], n: int
+    ) -> tuple[Completion | UpstreamUnavailable, ...]:
+        """Up to `n` answers, each by itself; one that can't be read says why.
+
+        Raises:
+            UpstreamUnavailable: no answer, or none that can be read.
+        """
+        many = {"n": n} if self._wire == "chat" else {}
+        reply, _ = await self._reply({**self._body(turns, options), **many}, None)
+        found = reply.get("choices")
+        choices = found[:n] if self._wire == "chat" and isinstance(found, list) and found else [None]
+        read = [self._attempt(reply if one is None else {**reply, "choices": [one]}) for one in choices]
+        failed = [one for one in read if isinstance(one, UpstreamUnavailable)]
+        if len(failed) == len(read):
+            raise failed[0]
+        return tuple(read)
+
+    def _attempt(self, reply: Mapping[str, Any]) -> Completion | UpstreamUnavailable:
+        try:
+            return self._read(reply, None)
+        except UpstreamUnavailable as exc:
+            return exc
+
+    def _read(self, reply: Mapping[str, Any], first_s: float | None) -> Completion:
+        text = _chat_text(reply) if self._wire == "chat" else _responses_text(reply)
+        if isinstance(text, _NoText):
+            failure = ToolCalled if text.called else UpstreamUnavailable
+            raise failure(f"{self._name} {text.why}")
+        named = reply.get("model")
+        return Completion(text, named if isinstance(named, str) and named else self.model, reply, first_s)
+
+    async def _reply(
+        self, body: dict[str, Any], listen: Listen | None
+    ) -> tuple[Mapping[str, Any], float | None]:
+        """The whole reply and, where it was streamed, the seconds until the first words of its text."""
         if self._breaker.opened:
             raise self._unavailable(
                 f"failed {self._breaker.failure_count} times in a row and is left alone "
                 f"for {max(self._breaker.open_remaining, 1)} s"
             )
-        body = self._body(turns, options or {})
         call = Call(model=self.model, base_url=self._base_url, options=body)
         with calling(call):
-            reply = call.reply = await self._asked(body, call.headers)
-        text = _chat_text(reply) if self._wire == "chat" else _responses_text(reply)
-        if isinstance(text, _NoText):
-            raise self._unavailable(text.why)
-        named = reply.get("model")
-        return Completion(text, named if isinstance(named, str) and named else self.model, reply)
+            call.reply, call.first_s = await self._asked(body, call.headers, listen)
+            return call.reply, call.first_s
 
     async def close(self) -> None:
         """Close the connections."""
@@ -147,7 +191,9 @@ class ChatModel:
         include = {"include": ["file_search_call.results"]}
         return {**passed, **include, **self._extra_body, "model": self.model, "input": messages}
 
-    async def _asked(self, body: dict[str, Any], headers: Mapping[str, str]) -> Mapping[str, Any]:
+    async def _asked(
+        self, body: dict[str, Any], headers: Mapping[str, str], listen: Listen | None
+    ) -> tuple[Mapping[str, Any], float | None]:
         """The reply, with the circuit told how it went.
 
         The circuit hears of it only after the wait is over: an asker who leaves while we wait says
@@ -155,10 +201,13 @@ class ChatModel:
         """
         try:
             async with asyncio.timeout(self._timeout_s):
-                response = await self._client.post(
-                    self._path, cast_to=httpx2.Response, body=body, options={"headers": headers}
-                )
-            reply = _object(response.content)
+                if listen is not None:
+                    answered = await self._streamed(body, headers, listen)
+                else:
+                    response = await self._client.post(
+                        self._path, cast_to=httpx2.Response, body=body, options={"headers": headers}
+                    )
+                    answered = _object(response.content), None
         except APIStatusError as exc:
             failure = self._unavailable(f"answered {exc.status_code}{_meaning(exc.status_code)}")
             if exc.status_code in _SPEAKS_OF_THE_REQUEST:
@@ -167,12 +216,41 @@ class ChatModel:
                 raise failure from None
         except (TimeoutError, OpenAIError, aiohttp.ClientError, httpx2.HTTPError) as exc:
             with self._breaker:
-                raise self._unavailable(_silence(exc, self._timeout_s)) from exc
+                why = None if type(exc) is APIError else exc  # an error event may repeat a key, too
+                raise self._unavailable(_silence(exc, self._timeout_s)) from why
         except ValueError as exc:
             with self._breaker:
                 raise self._unavailable(f"answered what is not JSON ({exc})") from None
         with self._breaker:
-            return reply
+            return answered
+
+    async def _streamed(
+        self, body: dict[str, Any], headers: Mapping[str, str], listen: Listen
+    ) -> tuple[Mapping[str, Any], float | None]:
+        """The reply put together from its stream, told as it comes; a server may answer in one piece."""
+        usage = {"stream_options": {"include_usage": True}} if self._wire == "chat" else {}
+        started, first_s = perf_counter(), None
+        async with await self._client.post(
+            self._path,
+            cast_to=object,
+            body={**body, **usage, "stream": True},
+            options={"headers": headers},
+            stream=True,
+            stream_cls=AsyncStream[object],
+        ) as stream:
+            if "event-stream" not in stream.response.headers.get("content-type", ""):
+                return _object(await stream.response.aread()), None
+            chunks: Chunks = ChatChunks() if self._wire == "chat" else ResponseEvents()
+            async for event in stream:
+                if not isinstance(event, Mapping):
+                    raise ValueError(f"an event that is a JSON {type(event).__name__}, not an object")
+                chunks.add(event)
+                if first_s is None and chunks.text:
+                    first_s = perf_counter() - started
+                listen(chunks.text, chunks.reply)
+        if not chunks.finished:
+            raise httpx2.RemoteProtocolError("the stream broke off")
+        return chunks.reply, first_s
 
     def _unavailable(self, what: str) -> UpstreamUnavailable:
         return UpstreamUnavailable(f"{self._name} {what}")
@@ -181,6 +259,7 @@ class ChatModel:
 @dataclass(frozen=True, slots=True)
 class _NoText:
     why: str
+    called: bool = False  # a tool, instead of answering
 
 
 def _chat_text(reply: Mapping[str, Any]) -> str | _NoText:
@@ -193,7 +272,7 @@ def _chat_text(reply: Mapping[str, Any]) -> str | _NoText:
     if choices[0].get("finish_reason") == "content_filter":
         return _NoText("withheld its own answer (finish_reason content_filter)")
     if message.get("tool_calls") or message.get("function_call"):
-        return _NoText("asked for a tool call, which nobody here can make")
+        return _NoText("asked for a tool call, which nobody here can make", called=True)
     text = _joined(message.get("content"), part="text")
     if not text and message.get("refusal"):
         return _NoText("refused to answer")
@@ -206,7 +285,7 @@ def _responses_text(reply: Mapping[str, Any]) -> str | _NoText:
         return _NoText("answered without output")
     items = [item for item in output if isinstance(item, Mapping)]
     if any(item.get("type") == "function_call" for item in items):
-        return _NoText("asked for a tool call, which nobody here can make")
+        return _NoText("asked for a tool call, which nobody here can make", called=True)
     details = reply.get("incomplete_details")
     if isinstance(details, Mapping) and details.get("reason") == "content_filter":
         return _NoText("withheld its own answer (content_filter)")
@@ -261,6 +340,8 @@ def _meaning(status: int) -> str:
 
 def _silence(exc: BaseException, limit_s: float) -> str:
     """Too late, or not there at all: the client calls both a timeout."""
+    if type(exc) is APIError:
+        return "broke off its answer with an error"
     cause = _bottom(exc)
     if isinstance(cause, TimeoutError) and not isinstance(cause, aiohttp.ConnectionTimeoutError):
         return f"did not answer within {limit_s:g} s"

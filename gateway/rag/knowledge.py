@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 from classifiers.retrieval import PassageEvidence, RelevanceJudge, RelevanceVerdict
 from encoders import Encoded
-from gateway.domain import Draft, NothingRelevant, Passage, Question
+from gateway.domain import Draft, Hear, NothingRelevant, Passage, Question
 from gateway.errors import UpstreamUnavailable
 from gateway.rag.passages import PassageSearch, RetrievedPassage
 from gateway.rag.writer import Writer
@@ -28,7 +30,9 @@ class KnowledgeRag:
         self._judge = judge
         self._writer = writer
 
-    async def ask(self, question: Question, encoded: Encoded, /) -> Draft | NothingRelevant:
+    async def ask(
+        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+    ) -> Draft | NothingRelevant:
         """A draft with the passages it was written from.
 
         Raises:
@@ -42,10 +46,12 @@ class KnowledgeRag:
         if verdict.label == "incorrect":
             return NothingRelevant(verdict.reason, _contexts(found[:WRITTEN_FROM]))
         passages = _worth_reading(found, verdict)
-        text = await self._writer.write(question, encoded, passages)
+        draft = Draft(text="", contexts=_contexts(passages), model=self._writer.name)
+        listen = partial(_heard, hear, draft) if hear else None
+        text = await self._writer.write(question, encoded, passages, listen)
         if text is None:
-            return NothingRelevant("the passages that were found do not hold an answer", _contexts(passages))
-        return Draft(text=text, contexts=_contexts(passages), model=self._writer.name)
+            return NothingRelevant("the passages that were found do not hold an answer", draft.contexts)
+        return replace(draft, text=text)
 
     async def close(self) -> None:
         """Close the writer's connections, if it has any."""
@@ -63,6 +69,10 @@ def _worth_reading(found: Sequence[RetrievedPassage], verdict: RelevanceVerdict)
     least = max(verdict.scores) * WORTH_READING
     kept = [passage for passage, score in zip(found, verdict.scores, strict=True) if score >= least]
     return kept[:WRITTEN_FROM]
+
+
+def _heard(hear: Hear, draft: Draft, text: str) -> None:
+    hear(replace(draft, text=text))
 
 
 def _evidence(passage: RetrievedPassage) -> PassageEvidence:

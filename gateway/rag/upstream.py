@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 from encoders import Encoded
-from gateway.domain import Draft, NothingRelevant, Question, Turn
-from gateway.errors import ConfigurationError
-from gateway.rag.completions import ChatModel
+from gateway.domain import Draft, Hear, NothingRelevant, Question, Turn
+from gateway.errors import ConfigurationError, ToolCalled, UpstreamUnavailable
+from gateway.rag.completions import ChatModel, Completion
 from gateway.rag.contexts import ReadContexts, read_contexts
 from gateway.settings import UpstreamSettings
 
@@ -45,7 +47,9 @@ class UpstreamRag:
         )
         return cls(model, read_contexts(settings.contexts))
 
-    async def ask(self, question: Question, encoded: Encoded, /) -> Draft | NothingRelevant:
+    async def ask(
+        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+    ) -> Draft | NothingRelevant:
         """What the chatbot answers to this one question, in its conversation.
 
         Raises:
@@ -53,12 +57,33 @@ class UpstreamRag:
         """
         conversation = question.conversation
         turns = (*conversation.turns[:-1], Turn("user", question.text))
-        completion = await self._model.complete(turns, conversation.options)
+        if conversation.choices > 1:
+            found = await self._model.choices(turns, conversation.options, conversation.choices)
+            first, *others = map(self._choice, found)
+            return replace(first, others=tuple(others))
+        listen = partial(self._heard, hear) if hear else None
+        try:
+            return self._draft(await self._model.complete(turns, conversation.options, listen))
+        except ToolCalled as exc:
+            return self._choice(exc)
+
+    def _heard(self, hear: Hear, text: str, reply: Mapping[str, Any]) -> None:
+        hear(Draft(text=text, contexts=self._contexts(reply), model=self._model.model))
+
+    def _choice(self, found: Completion | UpstreamUnavailable) -> Draft:
+        """A choice; one without a text that could be checked is none that passed."""
+        if isinstance(found, Completion):
+            return self._draft(found)
+        why = "tool_call" if isinstance(found, ToolCalled) else "no_text"
+        return Draft(text="", contexts=(), model=self._model.model, unreadable=why)
+
+    def _draft(self, completion: Completion) -> Draft:
         return Draft(
             text=completion.text,
             contexts=self._contexts(completion.reply),
             model=completion.model,
             tokens=completion.tokens,
+            first_s=completion.first_s,
         )
 
     async def close(self) -> None:

@@ -6,9 +6,9 @@ Quoting needs no model and can't invent anything. It is as good as the document'
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Protocol
 
@@ -25,6 +25,9 @@ from gateway.rag.passages import RetrievedPassage
 __all__ = ["ExtractiveWriter", "LlmWriter", "Writer", "quotation"]
 
 
+Listen = Callable[[str], None]  # is told an answer as far as it is written
+
+
 class Writer(Protocol):
     """Writes an answer from passages, best passage first; None where they hold no answer."""
 
@@ -32,7 +35,12 @@ class Writer(Protocol):
     def name(self) -> str: ...
 
     async def write(
-        self, question: Question, asked: Encoded, passages: Sequence[RetrievedPassage], /
+        self,
+        question: Question,
+        asked: Encoded,
+        passages: Sequence[RetrievedPassage],
+        listen: Listen | None = None,
+        /,
     ) -> str | None: ...
 
     async def close(self) -> None: ...
@@ -113,9 +121,14 @@ class ExtractiveWriter:
         self._encoder = MemoEncoder(encoder, size=8192) if encoder else None
 
     async def write(
-        self, question: Question, asked: Encoded, passages: Sequence[RetrievedPassage], /
+        self,
+        question: Question,
+        asked: Encoded,
+        passages: Sequence[RetrievedPassage],
+        listen: Listen | None = None,
+        /,
     ) -> str | None:
-        """The quotation, or None where no sentence holds anything of the question.
+        """The quotation in one piece, or None where no sentence holds anything of the question.
 
         Raises:
             UpstreamUnavailable: the encoder failed.
@@ -302,6 +315,7 @@ class LlmWriter:
         question: Question,
         asked: Encoded,
         passages: Sequence[RetrievedPassage],
+        listen: Listen | None = None,
         /,
     ) -> str | None:
         """The model's answer, or None where it says that the passages hold none.
@@ -313,12 +327,18 @@ class LlmWriter:
         instructions = _prompt(question.language).format(no_answer=NO_ANSWER, passages=numbered)
         earlier = [turn for turn in question.conversation.turns[:-1] if turn.role != "system"]
         turns = [Turn("system", instructions), *earlier, Turn("user", question.text)]
-        completion = await self._model.complete(turns, {"temperature": 0})
+        telling = partial(_without_mark, listen) if listen else None
+        completion = await self._model.complete(turns, {"temperature": 0}, telling)
         return None if NO_ANSWER in completion.text else completion.text
 
     async def close(self) -> None:
         """Close the connections to the model."""
         await self._model.close()
+
+
+def _without_mark(listen: Listen, text: str, _: Mapping[str, object]) -> None:
+    """Nothing from where the mark may have begun."""
+    listen(text.partition(NO_ANSWER[:2])[0].rstrip(NO_ANSWER[0]))
 
 
 @cache

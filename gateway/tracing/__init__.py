@@ -23,6 +23,7 @@ class Call:
     options: Mapping[str, Any]
     headers: dict[str, str] = field(default_factory=dict)  # to be sent along: the trace that it belongs to
     reply: Mapping[str, Any] = field(default_factory=dict)
+    first_s: float | None = None  # until the first words, where they were streamed
 
 
 class Trace(Protocol):

@@ -110,9 +110,11 @@ def of_call(call: Call) -> Attributes:
     return told
 
 
-def of_reply(reply: Mapping[str, Any]) -> Attributes:
+def of_reply(reply: Mapping[str, Any], first_s: float | None = None) -> Attributes:
     """What a model says of its answer; it is a foreign body, so each part is looked at before it is told."""
     told: Attributes = {}
+    if first_s is not None:
+        told["gen_ai.response.time_to_first_chunk"] = first_s
     for name in ("id", "model"):
         if isinstance(reply.get(name), str):
             told[f"gen_ai.response.{name}"] = reply[name]

@@ -83,7 +83,7 @@ class OtelTrace:
         with self._span(f"chat {call.model}", of_call(call), kind=SpanKind.CLIENT) as span:
             _CONTEXT.inject(call.headers)
             yield
-            span.set_attributes(of_reply(call.reply))
+            span.set_attributes(of_reply(call.reply, call.first_s))
 
     def _found(self, span: Span, found: Finding) -> None:
         span.set_attributes(of_finding(found))

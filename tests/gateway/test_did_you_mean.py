@@ -23,7 +23,7 @@ from cache.suggestions import Suggestion, Suggestions
 from classifiers.gate import GateVerdict
 from encoders import Encoded
 from gateway.access import BootstrapKey, Keys
-from gateway.domain import Conversation, Draft, NothingRelevant, Offer, Offers, Passage, Question, Turn
+from gateway.domain import Conversation, Draft, Hear, NothingRelevant, Offer, Offers, Passage, Question, Turn
 from gateway.envelope import envelope
 from gateway.errors import SekishoError, UpstreamUnavailable
 from gateway.middleware import RequestId
@@ -125,7 +125,9 @@ class _Gate:
 class _Rag:
     desk: Desk
 
-    async def ask(self, question: Question, encoded: Encoded, /) -> Draft | NothingRelevant:
+    async def ask(
+        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+    ) -> Draft | NothingRelevant:
         if isinstance(self.desk.rag_says, Exception):
             raise self.desk.rag_says
         return self.desk.rag_says

@@ -20,6 +20,7 @@ from encoders import Encoded, EncoderError, EncoderIdentity, Vector
 from gateway.domain import (
     Conversation,
     Draft,
+    Hear,
     NothingRelevant,
     Outcome,
     Passage,
@@ -111,7 +112,9 @@ class Stages:
     async def find(self, question: Encoded, /, *, tenant: str, language: str, group: str = "") -> Match:
         return said(self, "cache", self.cache_says)
 
-    async def ask(self, question: Question, encoded: Encoded, /) -> Draft | NothingRelevant:
+    async def ask(
+        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+    ) -> Draft | NothingRelevant:
         return said(self, "rag", self.rag_says)
 
     async def open(self, question: Question, **told: Any) -> str:

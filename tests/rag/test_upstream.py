@@ -4,6 +4,8 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -155,7 +157,6 @@ FAILURES: dict[str, tuple[Reply, str]] = {
     "a number for a text": (Raw(b'{"choices": [{"message": {"content": 9}}]}'), "without text"),
     "filtered": (Says("x", finish_reason="content_filter"), "withheld its own answer"),
     "refusal": (Raw(b'{"choices": [{"message": {"content": null, "refusal": "no"}}]}'), "refused to answer"),
-    "tool call": (CallsTool(), "asked for a tool call"),
 }
 
 
@@ -173,15 +174,53 @@ async def test_whatever_goes_wrong_is_named_and_no_secret_is_told(
     assert "127.0.0.1" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "reply", [CallsTool(), Says(None), Says("x", finish_reason="content_filter"), Raw(b"{}")]
-)
+@pytest.mark.parametrize("reply", [Says(None), Says("x", finish_reason="content_filter"), Raw(b"{}")])
 async def test_the_responses_api_fails_as_clearly(bot: Chatbot, reply: Reply) -> None:
     bot.always(reply)
     rag = UpstreamRag.of(settings(bot, contexts="openai-responses"))
     with pytest.raises(UpstreamUnavailable, match="the chatbot"):
         await ask(rag)
     await rag.close()
+
+
+@pytest.mark.parametrize("contexts", ["azure-on-your-data", "openai-responses"])
+async def test_a_tool_call_is_a_draft_without_a_text_that_could_be_checked(
+    bot: Chatbot, contexts: str
+) -> None:
+    bot.always(CallsTool())
+    rag = UpstreamRag.of(settings(bot, contexts=contexts))
+    draft = await ask(rag)
+    await rag.close()
+    assert (draft.text, draft.unreadable) == ("", "tool_call")
+
+
+async def test_several_choices_come_each_with_its_own_contexts(bot: Chatbot, rag: UpstreamRag) -> None:
+    messages: list[dict[str, Any]] = [
+        {"content": "One.", "context": {"citations": [{"content": "First."}]}},
+        {"content": "Two.", "context": {"citations": [{"content": "Second."}]}},
+        {"content": None, "tool_calls": [{"id": "1"}]},
+        {"content": "Too many."},
+    ]
+    choices = [{"message": message, "finish_reason": "stop"} for message in messages]
+    bot.next(Raw(json.dumps({"choices": choices}).encode()))
+    asked = question(HOURS)
+    asked = replace(asked, conversation=replace(asked.conversation, choices=3))
+    draft = await rag.ask(asked, encoded(HOURS))
+    assert isinstance(draft, Draft)
+    assert [(one.text, [c.text for c in one.contexts], one.unreadable) for one in draft.choices] == [
+        ("One.", ["First."], ""),
+        ("Two.", ["Second."], ""),
+        ("", [], "tool_call"),
+    ]
+    assert bot.asked[-1].body["n"] == 3
+
+
+async def test_no_choice_that_can_be_read_is_no_answer(bot: Chatbot, rag: UpstreamRag) -> None:
+    bot.next(Says(None))
+    asked = question(HOURS)
+    asked = replace(asked, conversation=replace(asked.conversation, choices=2))
+    with pytest.raises(UpstreamUnavailable, match="without text"):
+        await rag.ask(asked, encoded(HOURS))
 
 
 async def test_a_refused_connection_is_named(bot: Chatbot) -> None:
@@ -244,8 +283,8 @@ async def test_the_circuit_opens_after_failures_and_closes_when_the_chatbot_is_b
 
 @pytest.mark.parametrize(
     "reply",
-    [Fails(400), Says("x", finish_reason="content_filter"), CallsTool()],
-    ids=["400", "filtered", "tool"],
+    [Fails(400), Says("x", finish_reason="content_filter")],
+    ids=["400", "filtered"],
 )
 async def test_what_an_asker_can_cause_does_not_open_the_circuit(bot: Chatbot, reply: Reply) -> None:
     rag = UpstreamRag.of(settings(bot, breaker_failures=2))

@@ -1,0 +1,107 @@
+"""A streamed reply, put together from its events into the reply that it would have been in one piece.
+
+So what reads replies (texts, contexts, tokens) reads streams, too, wherever in the stream the chatbot puts
+its contexts. What is in several events is there once: many repeat their passages in every chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+__all__ = ["ChatChunks", "Chunks", "ResponseEvents"]
+
+
+class Chunks(Protocol):
+    """What came so far."""
+
+    reply: dict[str, Any]
+    text: str  # of the answer, without what stands before its first letter
+    finished: bool  # the chatbot said that this is all
+
+    def add(self, event: Mapping[str, Any], /) -> None: ...
+
+
+class ChatChunks:
+    """Chunks of /chat/completions: deltas of one message, and whatever the chatbot adds beside them."""
+
+    def __init__(self) -> None:
+        self._message: dict[str, Any] = {}
+        self._choice: dict[str, Any] = {"message": self._message}
+        self.reply: dict[str, Any] = {}
+        self.text = ""
+        self.finished = False
+
+    def add(self, event: Mapping[str, Any], /) -> None:
+        """Take in the next chunk."""
+        _merge(self.reply, {name: value for name, value in event.items() if name != "choices"})
+        choices = event.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, Mapping) and choice.get("index", 0) == 0:
+                self._add_choice(choice)
+
+    def _add_choice(self, choice: Mapping[str, Any]) -> None:
+        self.reply["choices"] = [self._choice]
+        delta = choice.get("delta", choice.get("message"))
+        delta = dict(delta) if isinstance(delta, Mapping) else {}
+        self.text = (self.text + _text(delta.pop("content", None))).lstrip()
+        _merge(self._message, delta)
+        self._message["content"] = self.text
+        _merge(self._choice, {name: value for name, value in choice.items() if name not in _SAID})
+        self.finished = self.finished or choice.get("finish_reason") is not None
+
+
+_SAID = frozenset({"delta", "message"})
+
+
+class ResponseEvents:
+    """Events of /responses: finished items, deltas of text, at last the whole response."""
+
+    def __init__(self) -> None:
+        self._output: list[Any] = []
+        self._index: object = None  # of the message that is being written
+        self.reply: dict[str, Any] = {"output": self._output}
+        self.text = ""
+        self.finished = False
+
+    def add(self, event: Mapping[str, Any], /) -> None:
+        """Take in the next event."""
+        match event:
+            case {"type": "response.output_text.delta", "delta": str(delta)}:
+                if self.text and event.get("output_index") != self._index:
+                    self.text = self.text.rstrip() + "\n\n"
+                self._index = event.get("output_index")
+                self.text = (self.text + delta).lstrip()
+            case {"type": "response.output_item.done", "item": item}:
+                self._output.append(item)
+            case {"type": "response.completed" | "response.incomplete", "response": Mapping() as whole}:
+                self.reply = {"output": self._output, **whole}
+                self.finished = True
+
+
+def _text(content: object) -> str:
+    """A delta's text, or the texts of its parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _merge(into: dict[str, Any], new: Mapping[str, Any]) -> None:
+    """Lists grow by what they don't have, objects by their parts; of anything else the last word counts."""
+    for name, value in new.items():
+        before = into.get(name)
+        if isinstance(before, dict) and isinstance(value, Mapping):
+            _merge(before, value)
+        elif isinstance(before, list) and isinstance(value, list):
+            before.extend(item for item in value if item not in before)
+        elif value is not None:
+            into[name] = _own(value)
+
+
+def _own(value: Any) -> Any:
+    """A copy as far down as merging writes."""
+    if isinstance(value, Mapping):
+        return {name: _own(inner) for name, inner in value.items()}
+    return list(value) if isinstance(value, list) else value

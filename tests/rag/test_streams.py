@@ -1,0 +1,164 @@
+"""A chatbot that is listened to while it writes: every stream is one reply in the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from gateway.domain import Draft, NothingRelevant
+from gateway.errors import UpstreamUnavailable
+from gateway.rag.chunks import ChatChunks, ResponseEvents
+from gateway.rag.upstream import UpstreamRag
+from gateway.settings import UpstreamSettings
+from tests.chatbot import CallsTool, Chatbot, Context, Fails, Half, Place, Raw, Reply, Says
+from tests.rag.asking import encoded, question
+
+KEY = "sk-secret-0123456789"
+HOURS = "When do you open?"
+OPEN = "We open at nine. We close at five."
+CONTEXT = Context(text="Opening hours: 9 to 17.", source="hours.md")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Chatbot]:
+    with Chatbot() as running:
+        yield running
+
+
+@pytest.fixture
+def bot(server: Chatbot) -> Chatbot:
+    server.reset()
+    return server
+
+
+def rag_of(bot: Chatbot, contexts: str = "azure-on-your-data", **changes: Any) -> UpstreamRag:
+    told = {"kind": "openai", "base_url": bot.base_url, "model": "rag-1", "api_key": SecretStr(KEY)}
+    more = {"contexts": contexts, "timeout_s": 5.0, "max_retries": 0, **changes}
+    return UpstreamRag.of(UpstreamSettings.model_validate({**told, **more}))
+
+
+@pytest.fixture
+async def rag(bot: Chatbot) -> AsyncIterator[UpstreamRag]:
+    opened = rag_of(bot)
+    yield opened
+    await opened.close()
+
+
+async def listen(rag: UpstreamRag) -> tuple[Draft | NothingRelevant, list[Draft]]:
+    heard: list[Draft] = []
+    return await rag.ask(question(HOURS), encoded(HOURS), heard.append), heard
+
+
+@pytest.mark.parametrize("contexts_in", ["first", "last"])
+@pytest.mark.parametrize(
+    "place", ["azure-on-your-data", "dify", "langserve", "llama-index", "openai-responses", "contexts"]
+)
+async def test_a_stream_is_the_same_draft_wherever_it_has_its_contexts(
+    bot: Chatbot, place: Place, contexts_in: Any
+) -> None:
+    bot.says(OPEN, [CONTEXT], place=place, contexts_in=contexts_in)
+    rag = rag_of(bot, place)
+    whole = await rag.ask(question(HOURS), encoded(HOURS))
+    streamed, heard = await listen(rag)
+    await rag.close()
+    assert isinstance(whole, Draft)
+    assert isinstance(streamed, Draft)
+    assert (streamed.text, streamed.contexts, streamed.model) == (whole.text, whole.contexts, whole.model)
+    assert [p.source for p in streamed.contexts] == ["hours.md"]
+    assert streamed.tokens == whole.tokens
+    assert all(streamed.text.startswith(part.text.rstrip()) for part in heard)
+    with_text = [part for part in heard if part.text]
+    late = contexts_in == "last" and place != "openai-responses"  # there the search comes before the words
+    assert bool(with_text[0].contexts) is not late
+    assert streamed.first_s is not None
+    assert 0 < streamed.first_s < 5
+
+
+async def test_it_is_asked_for_a_stream_with_its_usage(bot: Chatbot, rag: UpstreamRag) -> None:
+    await listen(rag)
+    assert bot.asked[-1].body["stream"] is True
+    assert bot.asked[-1].body["stream_options"] == {"include_usage": True}
+
+
+async def test_a_chatbot_that_does_not_stream_is_heard_in_one_piece(bot: Chatbot, rag: UpstreamRag) -> None:
+    bot.always(Says(OPEN, [CONTEXT], streams=False))
+    draft, heard = await listen(rag)
+    assert isinstance(draft, Draft)
+    assert (draft.text, heard, draft.first_s) == (OPEN, [], None)
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        pytest.param(Half(), "could not be reached", id="cut"),
+        pytest.param(Raw(b'data: {"choices": []}\n\n', "text/event-stream"), "could not be reached", id="no end"),
+        pytest.param(Raw(b"data: <html>\n\n", "text/event-stream"), "what is not JSON", id="no JSON"),
+        pytest.param(Raw(b"data: [1]\n\n", "text/event-stream"), "a JSON list, not an object", id="a list"),
+        pytest.param(Raw(b'data: {"error": {"message": "bad ' + KEY.encode() + b'"}}\n\n', "text/event-stream"), "broke off its answer with an error", id="error"),
+        pytest.param(Says("x", finish_reason="content_filter"), "withheld its own answer", id="filtered"),
+        pytest.param(Says(""), "without text", id="no text"),
+        pytest.param(Fails(503), "answered 503", id="503"),
+    ],
+)  # fmt: skip
+async def test_a_stream_that_fails_is_named_and_no_secret_is_told(
+    bot: Chatbot, rag: UpstreamRag, reply: Reply, says: str
+) -> None:
+    bot.always(reply)
+    with pytest.raises(UpstreamUnavailable) as caught:
+        await listen(rag)
+    assert says in str(caught.value)
+    assert KEY not in repr(caught.value) + repr(caught.value.__cause__)
+
+
+@pytest.mark.parametrize("text", [None, "I will look that up."])
+async def test_a_tool_call_in_a_stream_leaves_no_text(
+    bot: Chatbot, rag: UpstreamRag, text: str | None
+) -> None:
+    bot.always(CallsTool(text=text))
+    draft, _ = await listen(rag)
+    assert isinstance(draft, Draft)
+    assert (draft.text, draft.unreadable) == ("", "tool_call")
+
+
+async def test_who_stops_listening_hangs_up(bot: Chatbot, rag: UpstreamRag) -> None:
+    bot.says(OPEN, pieces=["We ", "open ", *["…"] * 500], piece_delay_s=0.02)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(listen(rag), 0.1)
+    bot.says(OPEN)
+    draft, _ = await listen(rag)  # and the next one is not kept waiting
+    assert isinstance(draft, Draft)
+
+
+def test_what_stands_in_every_chunk_is_there_once_and_what_is_spread_over_chunks_is_all_there() -> None:
+    chunks = ChatChunks()
+    for number, word in enumerate(["", "One ", "two."]):
+        delta = {"content": word, "context": {"citations": [{"content": f"c{number}"}]}}
+        same = {"metadata": {"retriever_resources": [{"content": "m"}]}}
+        chunks.add({"choices": [{"index": 0, "delta": delta}], **same})
+    chunks.add({"choices": [{"index": 1, "delta": {"content": "another choice"}}]})
+    chunks.add({"choices": [], "usage": {"prompt_tokens": 1}})
+    message = chunks.reply["choices"][0]["message"]
+    assert (chunks.text, message["content"]) == ("One two.", "One two.")
+    assert message["context"]["citations"] == [{"content": "c0"}, {"content": "c1"}, {"content": "c2"}]
+    assert chunks.reply["metadata"]["retriever_resources"] == [{"content": "m"}]
+    assert chunks.reply["usage"] == {"prompt_tokens": 1}
+
+
+@pytest.mark.parametrize(
+    "event", [{}, {"choices": None}, {"choices": [1]}, {"choices": [{"delta": 7}]}, {"choices": [{"delta": {"content": [1]}}]}]
+)  # fmt: skip
+def test_strange_chunks_are_passed_over(event: dict[str, Any]) -> None:
+    chunks = ChatChunks()
+    chunks.add(event)
+    assert (chunks.text, chunks.finished) == ("", False)
+
+
+def test_two_messages_of_a_response_are_two_paragraphs() -> None:
+    events = ResponseEvents()
+    for index, delta in ((1, "One. "), (1, "Two."), (3, "Three.")):
+        events.add({"type": "response.output_text.delta", "output_index": index, "delta": delta})
+    assert events.text == "One. Two.\n\nThree."
