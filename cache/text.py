@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 __all__ = [
     "Grams",
@@ -21,7 +21,6 @@ __all__ = [
     "is_cjk",
     "normalise",
     "pieces",
-    "simplified",
     "words",
 ]
 
@@ -77,23 +76,6 @@ def is_cjk(text: str) -> bool:
     """Whether the text is written mostly in Chinese or Japanese characters."""
     letters = sum(character.isalpha() for character in text)
     return letters > 0 and 2 * len(_CJK_CHARACTER.findall(text)) >= letters
-
-
-def simplified(text: str) -> str:
-    """Chinese in simplified characters and the mainland's words: 軟體 is 软件; simplified text stays.
-
-    Not part of an exact key: the stored ones were made without it.
-    """
-    characters, wording = _converters()
-    plain: str = characters.convert(text)
-    return plain if plain == text else str(wording.convert(text))
-
-
-@cache
-def _converters() -> tuple[Any, Any]:
-    from opencc import OpenCC
-
-    return OpenCC("t2s"), OpenCC("tw2sp")
 
 
 def words(normalised: str) -> list[str]:

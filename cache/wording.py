@@ -19,7 +19,7 @@ import yaml
 from numpy.typing import NDArray
 
 from cache.text import is_cjk
-from cache.words import Kind, Word, word_reader
+from encoders.words import Kind, Word, word_reader
 
 __all__ = ["WORDED", "Term", "Wording", "agreement", "agreements", "terms"]
 

@@ -16,7 +16,7 @@ from typing import Self
 from cache.guards import Compared
 from cache.guards.tables import read_table
 from cache.guards.texts import REMEMBERED, Text, content_word, overlap
-from cache.words import Word
+from encoders.words import Word
 
 __all__ = ["NamesGuard"]
 

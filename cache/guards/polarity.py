@@ -11,7 +11,7 @@ from typing import Any, Self
 from cache.guards import Compared
 from cache.guards.tables import Found, Terms, read_table
 from cache.guards.texts import REMEMBERED, Text, overlap
-from cache.words import Word, word_reader
+from encoders.words import Word, word_reader
 
 __all__ = ["PolarityGuard", "is_negated"]
 

@@ -17,7 +17,7 @@ from cache.guards.identifiers import identifiers
 from cache.guards.numbers import numerals
 from cache.guards.tables import Found
 from cache.guards.texts import REMEMBERED, Text, content_word
-from cache.words import Word
+from encoders.words import Word
 
 __all__ = ["SubstitutionGuard"]
 

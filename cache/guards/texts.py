@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from cache.guards.tables import read_table
-from cache.text import pieces, simplified
-from cache.words import Word, word_reader
+from cache.text import pieces
+from encoders.words import Word, simplified, word_reader
 
 __all__ = ["REMEMBERED", "Text", "content_word", "load_words", "overlap", "read_text"]
 

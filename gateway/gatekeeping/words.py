@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from cache.words import WordReader, word_reader
 from classifiers.gate.lists import Cut
 from classifiers.text import CJK
+from encoders.words import WordReader, word_reader
 from gateway.language import Language, language_of
 
 __all__ = ["word_cut"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cache.words import word_reader
+from encoders.words import word_reader
 from gateway.understanding.wording import Wording
 
 __all__ = ["is_name", "naming_words", "stem"]

@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cache.text import exact_key, normalise, simplified
-from cache.words import word_reader
+from cache.text import exact_key, normalise
+from encoders.words import simplified, word_reader
 
 
 def bases(language: str, text: str) -> list[str]:

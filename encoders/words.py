@@ -8,9 +8,7 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
-from cache.text import simplified
-
-__all__ = ["Kind", "Word", "WordReader", "word_reader"]
+__all__ = ["Kind", "Word", "WordReader", "simplified", "word_reader"]
 
 Kind = Literal["noun", "name", "number", "verb", "adjective", "other", "mark"]
 
@@ -115,3 +113,20 @@ class WordReader:
 def word_reader() -> WordReader:
     """The reader that everything in this process shares; made when it is first asked for."""
     return WordReader()
+
+
+def simplified(text: str) -> str:
+    """Chinese in simplified characters and the mainland's words: 軟體 is 软件; simplified text stays.
+
+    Not part of an exact key: the stored ones were made without it.
+    """
+    characters, wording = _converters()
+    plain: str = characters.convert(text)
+    return plain if plain == text else str(wording.convert(text))
+
+
+@cache
+def _converters() -> tuple[Any, Any]:
+    from opencc import OpenCC
+
+    return OpenCC("t2s"), OpenCC("tw2sp")
