@@ -11,6 +11,7 @@ from gateway.errors import InvalidRequest
 
 __all__ = [
     "Answer",
+    "AnswerSpan",
     "Feedback",
     "FollowUp",
     "GateCase",
@@ -70,6 +71,14 @@ class GateCase(BaseModel):
     lang: str = "en"
 
 
+class AnswerSpan(BaseModel):
+    """A place in an answer that nothing supports, and the kind of error it is."""
+
+    start: Annotated[int, Field(ge=0)]
+    end: Annotated[int, Field(ge=0)]
+    type: str | None = None
+
+
 class Answer(BaseModel):
     """An answer, the contexts it was written from, and whether they support it."""
 
@@ -79,6 +88,16 @@ class Answer(BaseModel):
     question: str | None = None
     group: str = "all"
     lang: str = "en"
+    id: str = ""
+    source: str = ""  # the data set that the row comes from
+    kind: str = ""  # how it is true, or which error it holds
+    unsupported: list[AnswerSpan] | None = None  # None: not annotated
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of error, or how it is true; as far as the row says."""
+        types = (span.type for span in self.unsupported or () if span.type)
+        return (self.kind,) if self.kind else tuple(dict.fromkeys(types))
 
 
 class Message(BaseModel):

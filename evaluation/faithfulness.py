@@ -49,6 +49,14 @@ class FaithfulnessResult:
             ),
         }
 
+    def parts(self, named: Callable[[Answer], Sequence[str]]) -> dict[str, FaithfulnessResult]:
+        """The verdicts by what the rows are called; a row may have several names, or none."""
+        names = sorted({name for one in self.judged for name in named(one.case)})
+        return {
+            name: FaithfulnessResult(tuple(one for one in self.judged if name in named(one.case)))
+            for name in names
+        }
+
     def f_threshold_f1(self, threshold: float = 0.8) -> float | None:
         """F1 of RAGAS' rule, which blocks below a mean F: the baseline that one bad statement slips past."""
         flags = [

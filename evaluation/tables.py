@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from rich.table import Column, Table
@@ -79,7 +78,7 @@ def faithfulness_table(result: FaithfulnessResult) -> list[Table]:
     groups = Table(
         Column("group", no_wrap=True), "answers", "unfaithful", "recall", "false blocks", title="by group"
     )
-    for name, part in _by_group(result):
+    for name, part in result.parts(lambda case: [case.group]).items():
         part_rates = part.rates()
         groups.add_row(
             name,
@@ -89,11 +88,6 @@ def faithfulness_table(result: FaithfulnessResult) -> list[Table]:
             str(part_rates["false blocks"]),
         )
     return [table, rates, groups]
-
-
-def _by_group(result: FaithfulnessResult) -> Iterable[tuple[str, FaithfulnessResult]]:
-    for group in sorted({one.case.group for one in result.judged}):
-        yield group, FaithfulnessResult(tuple(one for one in result.judged if one.case.group == group))
 
 
 def _number(value: float | None) -> str:
