@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import importlib.util
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -128,6 +129,8 @@ def write(
     name: str = f"{NAME}-int8",
     width: int = WIDTH,
     source: str = f"sentence-transformers/{NAME}, model.safetensors sha256 {WEIGHTS_SHA256}",
+    languages: Sequence[str] = ("en",),
+    licence: str = "Apache-2.0",
 ) -> None:
     """Write the model folder, but for LICENSE and NOTICE, which people wrote."""
     if len(model) > LARGEST_FILE_BYTES:
@@ -143,10 +146,10 @@ def write(
         "dimensions": width,
         "digest": hashlib.sha256(model).hexdigest(),
         "tokenizer_digest": hashlib.sha256(words).hexdigest(),
-        "languages": ["en"],
+        "languages": list(languages),
         "max_tokens": MAX_TOKENS,
         "source": source,
-        "licence": "Apache-2.0",
+        "licence": licence,
     }
     (target / "identity.json").write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
 

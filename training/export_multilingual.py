@@ -167,10 +167,10 @@ def in_four_bits(graph: Graph, x: str, layer: Layer) -> str:
     return multiplied(graph, x, layer, packed(values), scale, bits=4, block=BLOCK)
 
 
-def embedded(graph: Graph, weights: Weights, kept: NDArray[np.intp]) -> str:
-    """What goes into the first layer: the 4-bit rows of the kept pieces, and their places."""
-    values, scale = in_fours(weights["embeddings.word_embeddings.weight"][kept])
-    stored = packed(values).reshape(len(kept), -1)
+def four_bit_words(graph: Graph, table: Floats) -> str:
+    """Rows of the embedding table, which was stored in 4 bits."""
+    values, scale = in_fours(table)
+    stored = packed(values).reshape(len(table), -1)
     rows = graph.apply("Gather", graph.constant("words", stored), "input_ids")
     low = graph.apply("BitwiseAnd", rows, graph.constant("low", np.uint8(15)))
     high = graph.apply("BitShift", rows, graph.constant("four", np.uint8(4)), direction="RIGHT")
@@ -184,9 +184,14 @@ def embedded(graph: Graph, weights: Weights, kept: NDArray[np.intp]) -> str:
     )
     scales = graph.apply("Gather", graph.constant("words.scale", scale.astype(np.float16)), "input_ids")
     scales = graph.apply("Unsqueeze", graph.apply("Cast", scales, to=TensorProto.FLOAT), last)
-    words = graph.apply(
+    return graph.apply(
         "Reshape", graph.apply("Mul", centred, scales), graph.constant("flat", np.array([0, 0, WIDTH]))
     )
+
+
+def embedded(graph: Graph, weights: Weights, kept: NDArray[np.intp]) -> str:
+    """What goes into the first layer: the 4-bit rows of the kept pieces, and their places."""
+    words = four_bit_words(graph, weights["embeddings.word_embeddings.weight"][kept])
     positions = weights["embeddings.position_embeddings.weight"][:MAX_TOKENS]
     places = graph.constant("places", positions + weights["embeddings.token_type_embeddings.weight"][0])
     length = graph.apply("Shape", "input_ids", start=1, end=2)

@@ -23,6 +23,8 @@ LARGEST_ACTIVATION: Final = 220
 LARGEST_WEIGHT: Final = 74
 SMOOTHING: Final = 0.65  # best of 0.5, 0.65, 0.75, 0.85 on 3,000 questions
 
+HIDDEN: Final = -1e4  # added to the attention of what must not be seen
+
 MICROSOFT: Final = "com.microsoft"  # ONNX Runtime's own operators
 GRAPH: Final = "all-MiniLM-L6-v2"  # the first one made; the name is part of the digest of all three
 
@@ -74,6 +76,7 @@ class Layer:
 
 
 Multiply = Callable[[Graph, str, Layer], str]
+LookUp = Callable[[Graph, Floats], str]  # rows of the embedding table
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ class Kind:
 
     width: int
     separator: int | None = None  # the token between two texts; None if the model reads only one
+    support: bool = False  # the second text is judged token by token, and the first does not see it
 
 
 ENCODER: Final = Kind(WIDTH)
@@ -176,11 +180,11 @@ def normalised(graph: Graph, x: str, weights: Weights, name: str) -> str:
     return graph.apply("LayerNormalization", x, scale, shift, axis=-1, epsilon=1e-12)
 
 
-def embedded(graph: Graph, weights: Weights, kind: Kind, *, quantised: bool) -> str:
+def embedded(graph: Graph, weights: Weights, kind: Kind, look_up: LookUp | None) -> str:
     """What goes into the first layer; the type of the first text is added to the positions."""
     table = weights["embeddings.word_embeddings.weight"]
-    if quantised:
-        words = word_vectors(graph, table)
+    if look_up:
+        words = look_up(graph, table)
     else:
         words = graph.apply("Gather", graph.constant("words", table), "input_ids")
     places = weights["embeddings.position_embeddings.weight"][:MAX_TOKENS]
@@ -211,13 +215,16 @@ def layer(weights: Weights, *names: str, normalised_input: bool = False) -> Laye
     return Layer(f"{names[0]}.linear", weight, bias, normalised_input)
 
 
-def transformer_block(graph: Graph, x: str, mask: str, weights: Weights, at: str, multiply: Multiply) -> str:
+def transformer_block(
+    graph: Graph, x: str, mask: str, weights: Weights, at: str, multiply: Multiply, bias: str = ""
+) -> str:
     """Attention, then the feed-forward network, each added to its input and normalised."""
     own = f"{at}.attention.self"
     triple = layer(weights, f"{own}.query", f"{own}.key", f"{own}.value", normalised_input=True)
     parts = tuple(f"{own}.{part}" for part in "qkv")
     graph.apply("Split", multiply(graph, x, triple), outputs=parts, axis=2, num_outputs=3)
-    seen = graph.apply("MultiHeadAttention", *parts, "", mask, domain=MICROSOFT, num_heads=HEADS)
+    optional = ("", mask, bias) if bias else ("", mask)
+    seen = graph.apply("MultiHeadAttention", *parts, *optional, domain=MICROSOFT, num_heads=HEADS)
     mixed = multiply(graph, seen, layer(weights, f"{at}.attention.output.dense"))
     x = normalised(graph, graph.apply("Add", mixed, x), weights, f"{at}.attention.output.LayerNorm")
     wide = multiply(graph, x, layer(weights, f"{at}.intermediate.dense", normalised_input=True))
@@ -248,6 +255,41 @@ def judged(graph: Graph, x: str, weights: Weights) -> str:
     return graph.apply("Gemm", graph.apply("Div", total, count), *head, outputs=("embedding",))
 
 
+def second_part(graph: Graph, separator: int) -> str:
+    """1 for tokens after the first separator, 0 for the others; shape (batch, tokens)."""
+    ends = graph.apply("Equal", "input_ids", graph.constant("part.separator", np.int64(separator)))
+    counted = graph.apply("Cast", ends, to=TensorProto.FLOAT)
+    seen = graph.apply("CumSum", counted, graph.constant("part.along", np.int64(1)), exclusive=1)
+    return graph.apply("Min", seen, graph.constant("part.one", np.float32(1)))
+
+
+def one_way(graph: Graph, second: str) -> str:
+    """What keeps the first text from seeing the second: shape (batch, 1, tokens, tokens)."""
+    first = graph.apply("Sub", "part.one", second)
+    asks = graph.apply("Unsqueeze", first, graph.constant("asks", np.array([1, 3])))
+    seen = graph.apply("Unsqueeze", second, graph.constant("seen", np.array([1, 2])))
+    return graph.apply("Mul", graph.apply("Mul", asks, seen), graph.constant("never", np.float32(HIDDEN)))
+
+
+def supported(graph: Graph, x: str, second: str, weights: Weights) -> str:
+    """The logit that the second text is supported: no token of it is without support."""
+    weight, bias = weights["head.weight"].T, weights["head.bias"]
+    rows = graph.apply("MatMul", x, graph.constant("head.weight", weight))
+    rows = graph.apply("Add", rows, graph.constant("head.bias", bias))
+    tokens = graph.apply("Squeeze", rows, graph.constant("head.axis", np.array([2])))
+    mask = graph.apply("Mul", second, graph.apply("Cast", "attention_mask", to=TensorProto.FLOAT))
+    left_out = graph.apply("Mul", graph.apply("Sub", "part.one", mask), "never")
+    kept = graph.apply("Add", graph.apply("Mul", tokens, mask), left_out)
+    worst = graph.apply("ReduceLogSumExp", kept, graph.constant("head.tokens", np.array([1])), keepdims=1)
+    return graph.apply("Neg", worst, outputs=("embedding",))
+
+
+def depth(weights: Weights) -> int:
+    """How many transformer blocks the weights have, at most LAYERS."""
+    found = {name.split(".")[2] for name in weights if name.startswith("encoder.layer.")}
+    return min(LAYERS, len(found))
+
+
 def build(
     weights: Weights,
     multiply: Multiply,
@@ -255,13 +297,19 @@ def build(
     *,
     quantised: bool,
     also: list[str] | None = None,
+    words: LookUp = word_vectors,
 ) -> bytes:
     """The whole model; `also` names inner values to give out besides its output."""
     graph = Graph()
-    x = embedded(graph, weights, kind, quantised=quantised)
+    x = embedded(graph, weights, kind, words if quantised else None)
     mask = graph.apply("Cast", "attention_mask", to=TensorProto.INT32)
-    for number in range(LAYERS):
-        x = transformer_block(graph, x, mask, weights, f"encoder.layer.{number}", multiply)
-    made = pooled(graph, x) if kind.separator is None else judged(graph, x, weights)
+    second = second_part(graph, kind.separator) if kind.support and kind.separator is not None else ""
+    bias = one_way(graph, second) if second else ""
+    for number in range(depth(weights)):
+        x = transformer_block(graph, x, mask, weights, f"encoder.layer.{number}", multiply, bias)
+    if second:
+        made = supported(graph, x, second, weights)
+    else:
+        made = pooled(graph, x) if kind.separator is None else judged(graph, x, weights)
     data: bytes = graph.model([made, *(also or [])], kind.width).SerializeToString()
     return data
