@@ -12,14 +12,19 @@ from classifiers import ClassifierError
 from encoders import EncoderError
 from evaluation.cli import app as evaluate
 from evaluation.gate_commands import calibrate_gate_command
-from gateway.commands import asking, data, forgetting, people, replaying, reviewing, serving
+from gateway.commands import asking, data, forgetting, people, replaying, reviewing, sealing, serving
 from gateway.errors import SekishoError
+from storage.resealing import UnknownKeys
+from storage.sealing import NotOpened
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
 __all__ = ["app", "main"]
 
-EXPECTED = (SekishoError, CacheError, ClassifierError, DatabaseUnavailable, IndexUnavailable, EncoderError)
+EXPECTED = (
+    SekishoError, CacheError, ClassifierError, EncoderError,
+    DatabaseUnavailable, IndexUnavailable, UnknownKeys, NotOpened,
+)  # fmt: skip
 
 app = typer.Typer(
     name="sekisho",
@@ -33,6 +38,7 @@ asking.add_to(app)
 data.add_to(app)
 replaying.add_to(app)
 forgetting.add_to(app)
+sealing.add_to(app)
 reviewing.add_to(app)
 people.add_to(app)
 app.add_typer(evaluate, name="evaluate")

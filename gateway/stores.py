@@ -28,6 +28,7 @@ from gateway.rag.documents import Documents
 from gateway.settings import Settings
 from storage.edge import EdgeIndex
 from storage.qdrant import QdrantIndex
+from storage.resealing import check_keys
 from storage.sql import Database
 from storage.vectors import VectorIndex
 
@@ -111,9 +112,15 @@ async def open_stores(settings: Settings, *, anew: bool = False) -> AsyncIterato
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """The truth alone, for what needs no index."""
-    database = await Database.open(settings.database_url)
+    """The truth alone, for what needs no index.
+
+    Raises:
+        DatabaseUnavailable: naming what can't be opened, or the key without which it can't be read.
+    """
+    seal = settings.storage.seal()
+    database = await Database.open(settings.database_url, seal=seal)
     try:
+        await check_keys(database, seal)
         yield database
     finally:
         await database.close()

@@ -18,6 +18,8 @@ from storage import migrations, sqlite
 from storage.address import AddressError, database_file, driver_url, place
 from storage.outages import explanation, is_outage
 from storage.schema import metadata
+from storage.schema.base import use_seal
+from storage.sealing import Seal
 
 __all__ = ["Database", "DatabaseUnavailable"]
 
@@ -43,8 +45,10 @@ class Database:
         self._writer = writer
 
     @classmethod
-    async def open(cls, url: str) -> Database:
+    async def open(cls, url: str, *, seal: Seal | None = None) -> Database:
         """Create what is missing, migrate to the present schema, and check that the store is sound.
+
+        With a seal, what askers wrote is sealed from now on (`storage.resealing` seals what is there).
 
         Raises:
             DatabaseUnavailable: naming file or host (never the password), and what to do.
@@ -59,6 +63,8 @@ class Database:
         else:
             await to_thread.run_sync(_make_folder, file)
             database = cls(address, **_file_engines(address))
+        for engine in (database._reader, database._writer):
+            use_seal(engine.sync_engine.dialect, seal)
         try:
             await database._prepare(file)
         except BaseException:

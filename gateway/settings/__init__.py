@@ -26,6 +26,7 @@ from gateway.settings.policy import (
     TopicSettings,
 )
 from gateway.settings.types import Name, Section, Text, Url
+from storage.sealing import Seal
 
 __all__ = [
     "AllowSettings",
@@ -154,6 +155,18 @@ class StorageSettings(Section):
     url: SecretStr | None = None  # postgresql://… ; SQLite inside `folder` without it
     qdrant_url: Url | None = None  # a Qdrant server; the embedded index without it
     qdrant_api_key: SecretStr | None = None
+    encryption_key: SecretStr | None = None  # what askers wrote is sealed with it; 128 hexadecimal digits
+    former_encryption_keys: list[SecretStr] = []  # until `sekisho reseal` has run
+
+    @model_validator(mode="after")
+    def _keys_can_be_used(self) -> Self:
+        self.seal()
+        return self
+
+    def seal(self) -> Seal | None:
+        """What seals the texts of askers; None without keys."""
+        key = self.encryption_key.get_secret_value() if self.encryption_key else None
+        return Seal.of(key, [former.get_secret_value() for former in self.former_encryption_keys])
 
 
 class KeySettings(Section):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Boolean, Column, Index, String, Table
+from sqlalchemy import Boolean, Column, Index, String, Table
 
-from storage.schema.base import EVERYBODY, FreeText, Moment, RowNumber, metadata
+from storage.schema.base import EVERYBODY, Moment, RowNumber, SealedJson, SealedText, metadata
 
 __all__ = ["answers"]
 
@@ -16,13 +16,13 @@ answers = Table(
     Column("tenant", String(64), nullable=False),
     Column("group", String(40), nullable=False, server_default=EVERYBODY),  # the asker's
     Column("request_id", String(64), nullable=False),
-    Column("asker", FreeText),
+    Column("asker", SealedText),
     Column("language", String(8), nullable=False),
-    Column("real_question", FreeText, nullable=False),
-    Column("question", FreeText, nullable=False),
+    Column("real_question", SealedText, nullable=False),
+    Column("question", SealedText, nullable=False),
     Column("self_contained", Boolean, nullable=False),
-    Column("turns", JSON, nullable=False),
-    Column("steps", JSON, nullable=False),  # what every stage found, the answer among it
+    Column("turns", SealedJson, nullable=False),
+    Column("steps", SealedJson, nullable=False),  # what every stage found, the answer among it
     Column("entry_id", String(36)),  # None: RAG answered
     Index(None, "tenant", "request_id"),
 )

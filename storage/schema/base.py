@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Dialect, Integer, MetaData, Text, TypeDecorator, text
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer, MetaData, Text, TypeDecorator, text
 
-__all__ = ["EVERYBODY", "FreeText", "Moment", "RowNumber", "metadata"]
+from storage.sealing import MARK, NotOpened, Seal
+
+__all__ = [
+    "EVERYBODY",
+    "FreeText",
+    "Moment",
+    "RowNumber",
+    "SealedJson",
+    "SealedText",
+    "metadata",
+    "seal_of",
+    "use_seal",
+]
 
 metadata = MetaData(
     naming_convention={
@@ -51,6 +65,67 @@ class FreeText(TypeDecorator[str]):
             return value
         return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
+
+class SealedText(FreeText):
+    """What an asker wrote: sealed where the operator gave a key."""
+
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """The text as it is stored; what only looks sealed is marked as text."""
+        storable = super().process_bind_param(value, dialect)
+        if storable is None:
+            return None
+        if storable.startswith(MARK):
+            storable = "\ufffd" + storable[1:]
+        seal = seal_of(dialect)
+        return seal.seal(storable) if seal else storable
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        """The text again."""
+        return None if value is None else _opened(value, dialect)
+
+
+class SealedJson(TypeDecorator[Any]):
+    """JSON with what an asker wrote: where it is sealed, a JSON string."""
+
+    impl = JSON
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        """The value as it is stored."""
+        seal = seal_of(dialect)
+        if value is None or seal is None or seal.key is None:
+            return value
+        return seal.seal(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode())
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        """The value again."""
+        sealed = isinstance(value, str) and value.startswith(MARK)
+        return json.loads(_opened(value, dialect)) if sealed else value
+
+
+def _opened(stored: str, dialect: Dialect) -> str:
+    if not stored.startswith(MARK):
+        return stored
+    seal = seal_of(dialect)
+    if seal is None:
+        raise NotOpened("a text is sealed, and storage.encryption_key is not set")
+    return seal.open(stored)
+
+
+def use_seal(dialect: Dialect, seal: Seal | None) -> None:
+    """Let all columns of one database be sealed and opened so: a type is only ever told its dialect."""
+    setattr(dialect, _SEAL, seal)
+
+
+def seal_of(dialect: Dialect) -> Seal | None:
+    """The seal of one database."""
+    found: Seal | None = getattr(dialect, _SEAL, None)
+    return found
+
+
+_SEAL = "sekisho_seal"
 
 # One row for every question: 2^31 would last two months at 400 questions a second.
 # SQLite counts in 64 bits, and only if the type is INTEGER.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, String, Table
+from sqlalchemy import Column, ForeignKey, Index, Integer, String, Table
 
-from storage.schema.base import FreeText, Moment, metadata
+from storage.schema.base import FreeText, Moment, SealedJson, metadata
 
 __all__ = ["deliveries", "notices"]
 
@@ -16,7 +16,7 @@ deliveries = Table(
     Column("target", String(40), nullable=False),  # the receiver's name in the configuration
     Column("event", String(20), nullable=False),  # ticket.answered | ticket.dismissed | notice
     Column("ticket_id", ForeignKey("tickets.id", ondelete="CASCADE"), index=True),
-    Column("body", JSON(none_as_null=True)),  # of a notice; a ticket's is made from the ticket
+    Column("body", SealedJson(none_as_null=True)),  # of a notice; a ticket's is made from the ticket
     Column("state", String(10), nullable=False),  # waiting | sent | dead
     Column("attempts", Integer, nullable=False, default=0),
     Column("due_at", Moment, nullable=False),  # of the next attempt; whoever makes it moves it on first

@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from storage.schema.base import EVERYBODY, FreeText, Moment, RowNumber, metadata
+from storage.schema.base import EVERYBODY, FreeText, Moment, RowNumber, SealedText, metadata
 
 __all__ = ["entries", "entry_history", "entry_phrasings", "entry_sources", "suggestions"]
 
@@ -81,7 +81,7 @@ suggestions = Table(
     Column("id", String(36), primary_key=True),
     Column("tenant", String(64), nullable=False),
     Column("entry_id", ForeignKey("entries.id", ondelete="CASCADE"), nullable=False),
-    Column("text", FreeText, nullable=False),
+    Column("text", SealedText, nullable=False),
     Column("exact_key", LargeBinary(16), nullable=False),  # of the normalised text: each stands here once
     Column("language", String(8), nullable=False),
     Column("times", Integer, nullable=False, default=1),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Index, Integer, LargeBinary, String, Table, UniqueConstraint
 
-from storage.schema.base import FreeText, Moment, metadata
+from storage.schema.base import FreeText, Moment, SealedText, metadata
 
 __all__ = ["gate_examples"]
 
@@ -13,7 +13,7 @@ gate_examples = Table(
     metadata,
     Column("id", String(36), primary_key=True),
     Column("tenant", String(64), nullable=False),
-    Column("text", FreeText, nullable=False),
+    Column("text", SealedText, nullable=False),
     Column("exact_key", LargeBinary(16), nullable=False),  # of the words alone: each stands here once
     Column("label", String(10), nullable=False),  # must | may | must_not
     Column("topic", String(40), nullable=False, default=""),  # of must_not

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Boolean, Column, String, Table
+from sqlalchemy import Boolean, Column, String, Table
 
-from storage.schema.base import FreeText, Moment, metadata
+from storage.schema.base import FreeText, Moment, SealedJson, SealedText, metadata
 
 __all__ = ["draft_labels"]
 
@@ -14,9 +14,9 @@ draft_labels = Table(
     Column("ticket_id", String(16), primary_key=True),  # one draft a ticket, one label a draft
     Column("tenant", String(64), nullable=False, index=True),
     Column("language", String(8), nullable=False),
-    Column("question", FreeText, nullable=False),
-    Column("answer", FreeText, nullable=False),  # the draft, as the chatbot wrote it
-    Column("contexts", JSON, nullable=False),
+    Column("question", SealedText, nullable=False),
+    Column("answer", SealedText, nullable=False),  # the draft, as the chatbot wrote it
+    Column("contexts", SealedJson, nullable=False),
     Column("faithful", Boolean, nullable=False),
     Column("by", FreeText, nullable=False),
     Column("at", Moment, nullable=False),

@@ -16,7 +16,7 @@ from sqlalchemy import (
     text,
 )
 
-from storage.schema.base import EVERYBODY, FreeText, Moment, RowNumber, metadata
+from storage.schema.base import EVERYBODY, FreeText, Moment, RowNumber, SealedText, metadata
 
 __all__ = ["audit_windows", "audits", "feedback", "outcomes"]
 
@@ -30,7 +30,7 @@ outcomes = Table(
     Column("request_id", String(64), nullable=False, index=True),
     Column("asker_key", String(64)),  # hash of the asker's id, so that what is his can be found and deleted
     Column("question_hash", String(64), nullable=False),
-    Column("question", FreeText),  # only where the operator switched texts on
+    Column("question", SealedText),  # only where the operator switched texts on
     Column("language", String(8), nullable=False),
     Column("outcome", String(20), nullable=False),
     Column("reason", String(60), nullable=False),
@@ -72,9 +72,9 @@ feedback = Table(
     Column("tenant", String(64), nullable=False),
     Column("request_id", String(64), nullable=False, index=True),
     Column("verdict", String(10), nullable=False),  # up | down
-    Column("comment", FreeText, nullable=False, default=""),
+    Column("comment", SealedText, nullable=False, default=""),
     Column("by", FreeText, nullable=False, default=""),
-    Column("asker", FreeText),  # of the request, as the client named him there
+    Column("asker", SealedText),  # of the request, as the client named him there
     Column("entry_id", String(36)),
     Index(None, "entry_id", "at"),
 )
@@ -109,14 +109,14 @@ audits = Table(
     Column("request_id", String(64), nullable=False),
     Column("tier", String(10), nullable=False),  # exact | vector
     Column("score", Float, nullable=False),
-    Column("question", FreeText, nullable=False),  # a reviewer can't judge a hash: kept as in tickets
+    Column("question", SealedText, nullable=False),  # a reviewer can't judge a hash: kept as in tickets
     Column("phrasing", FreeText, nullable=False),
     Column("answer", FreeText, nullable=False),  # as it was served; the entry may be edited later
     Column("entry_id", String(36), nullable=False),
     Column("entry_revision", Integer, nullable=False),
     Column("topic", FreeText, nullable=False),
     Column("verdict", String(10), nullable=False),  # open | right | wrong | unsure
-    Column("comment", FreeText, nullable=False, default=""),
+    Column("comment", SealedText, nullable=False, default=""),
     Column("by", FreeText),
     Column("at", Moment, nullable=False),
     Column("judged_at", Moment),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, String, Table
+from sqlalchemy import Column, ForeignKey, Index, Integer, String, Table
 
-from storage.schema.base import EVERYBODY, FreeText, Moment, RowNumber, metadata
+from storage.schema.base import EVERYBODY, FreeText, Moment, RowNumber, SealedJson, SealedText, metadata
 
 __all__ = ["ticket_events", "tickets"]
 
@@ -15,17 +15,17 @@ tickets = Table(
     Column("tenant", String(64), nullable=False),
     Column("group", String(40), nullable=False, server_default=EVERYBODY),  # the asker's
     Column("request_id", String(64), nullable=False, index=True),
-    Column("asker", FreeText),
+    Column("asker", SealedText),
     Column("language", String(8), nullable=False),
-    Column("real_question", FreeText, nullable=False),
-    Column("question", FreeText, nullable=False),
-    Column("turns", JSON, nullable=False, default=list),  # the conversation before it
+    Column("real_question", SealedText, nullable=False),
+    Column("question", SealedText, nullable=False),
+    Column("turns", SealedJson, nullable=False, default=list),  # the conversation before it
     Column("outcome", String(12), nullable=False),  # withheld | escalated | stale_entry
     Column("reason", String(60), nullable=False),
-    Column("steps", JSON, nullable=False, default=list),  # what every stage found
+    Column("steps", SealedJson, nullable=False, default=list),  # what every stage found
     Column("state", String(10), nullable=False),  # open | claimed | answered | dismissed
     Column("claimed_by", FreeText),
-    Column("answer", FreeText),
+    Column("answer", SealedText),
     Column("entry_id", String(36), index=True),  # the verified entry it became, or asks to review
     Column("revision", Integer, nullable=False, default=1),
     Column("created_at", Moment, nullable=False),
@@ -45,5 +45,5 @@ ticket_events = Table(
     Column("at", Moment, nullable=False),
     Column("by", FreeText, nullable=False),
     Column("event", String(20), nullable=False),  # opened | claimed | released | answered | dismissed
-    Column("detail", JSON, nullable=False, default=dict),
+    Column("detail", SealedJson, nullable=False, default=dict),
 )

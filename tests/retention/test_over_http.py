@@ -26,17 +26,21 @@ def files_with(folder: Path, mark: str) -> list[str]:
     ]
 
 
+@pytest.mark.parametrize("key", ["", "5c" * 64], ids=["plain", "sealed"])
 def test_an_admin_exports_tickets_and_has_an_asker_forgotten(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     text = POLICY.replace("logging: {texts: true}\n", "")
+    secret = {"SEKISHO_STORAGE__ENCRYPTION_KEY": key} if key else {}
+    for name, value in secret.items():
+        monkeypatch.setenv(name, value)
     with Gateway(settings(tmp_path, text, SEKISHO_LOGGING__TEXTS="true")) as gateway:
         asked = gateway.answer(f"Who is {MARK}?", user=f"staff/{MARK}@example.org")
         ticket = asked["ticket"]
         with gateway.http() as client:
             assert client.delete("/v1/askers/somebody").status_code == 403
             assert client.get(f"/v1/tickets/{ticket}").status_code == 200
-            assert files_with(tmp_path, MARK)
+            assert bool(files_with(tmp_path, MARK)) == (not key)
             assert client.get("/v1/export/tickets").status_code == 403
             with gateway.http("admin") as admin:
                 exported = admin.get("/v1/export/tickets", params={"form": "csv"})
