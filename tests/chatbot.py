@@ -211,7 +211,7 @@ class Chatbot:
     def _app(self) -> FastAPI:
         app = FastAPI()
         app.add_api_route("/v1/models", self._models, methods=["GET"])
-        for path in ("/v1/chat/completions", "/v1/responses"):
+        for path in ("/v1/chat/completions", "/v1/completions", "/v1/responses"):
             app.add_api_route(path, self._answer, methods=["POST"], response_model=None)
         return app
 
