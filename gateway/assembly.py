@@ -16,6 +16,7 @@ from prometheus_client import CollectorRegistry
 
 from cache.trial import Trials
 from classifiers.faithfulness.lexical import LexicalJudge
+from classifiers.faithfulness.ruling import VerdictPolicy
 from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
@@ -45,7 +46,13 @@ from gateway.review.modes import TopicModes
 from gateway.review.queue import Queue
 from gateway.review.rereview import Overdue, review_overdue
 from gateway.review.tickets import Tickets
-from gateway.settings import AuthSettings, CacheSettings, Settings, UnderstandingSettings
+from gateway.settings import (
+    AuthSettings,
+    CacheSettings,
+    FaithfulnessSettings,
+    Settings,
+    UnderstandingSettings,
+)
 from gateway.stages import Gate, Judge, Rag, Watch
 from gateway.stores import Stores, open_stores
 from gateway.switched_off import NoCache, NoEncoder, NoJudge
@@ -187,8 +194,8 @@ def _pipeline(
         did_you_mean=_near_questions(settings.cache, stores),
         modes=TopicModes(settings.review, word_cut(settings.understanding.default_language)),
         next_turn=desk.next_turn if desk else None,
-        on_unchecked=settings.faithfulness.on_unchecked,
-        judge_timeout_s=settings.faithfulness.timeout_s,
+        verdicts=_verdict_policy(settings.faithfulness),
+        judge_timeout_s=settings.faithfulness.patience_s,
     )
 
 
@@ -238,6 +245,12 @@ def _looks_at_vectors(settings: Settings) -> bool:
 def open_judge(settings: Settings) -> Judge:
     """The configured faithfulness judge."""
     return LexicalJudge() if settings.faithfulness.judge == "local" else NoJudge()
+
+
+def _verdict_policy(settings: FaithfulnessSettings) -> VerdictPolicy:
+    return VerdictPolicy(
+        block=settings.block, mean=settings.mean, repair=settings.repair, on_unchecked=settings.on_unchecked
+    )
 
 
 async def _read_documents(settings: Settings, stores: Stores) -> None:

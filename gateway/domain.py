@@ -192,6 +192,7 @@ class Answered:
     reason: str
     entry: str | None = None
     verdict: FaithfulnessVerdict | None = None  # None for verified entries: people checked those
+    cut: tuple[str, ...] = ()  # unsupported sentences that were cut out of it
     steps: tuple[Step, ...] = ()
 
     @property

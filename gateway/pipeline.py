@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from time import perf_counter
-from typing import Literal, TypeVar, assert_never
+from typing import TypeVar
 
 from cache.matching import Hit, NearMiss
 from classifiers import ClassifierError
-from classifiers.faithfulness import Checked, FaithfulnessVerdict, Unchecked
+from classifiers.faithfulness import FaithfulnessVerdict, Unchecked
+from classifiers.faithfulness.ruling import Delivered, VerdictPolicy
 from classifiers.gate import GateVerdict
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.domain import (
@@ -49,7 +50,7 @@ from gateway.tracing import in_question, in_stage
 __all__ = ["Pipeline"]
 
 F = TypeVar("F", bound=Finding)
-OnUnchecked = Literal["escalate", "withhold", "deliver"]
+_STRICT = VerdictPolicy()
 
 
 class Pipeline:
@@ -71,7 +72,7 @@ class Pipeline:
         did_you_mean: DidYouMean | None = None,
         modes: Modes | None = None,
         next_turn: NextTurn | None = None,
-        on_unchecked: OnUnchecked = "escalate",
+        verdicts: VerdictPolicy = _STRICT,
         judge_timeout_s: float = 10.0,
     ) -> None:
         self._understanding = understanding
@@ -86,7 +87,7 @@ class Pipeline:
         self._did_you_mean = did_you_mean
         self._modes = modes
         self._next_turn = next_turn
-        self._on_unchecked = on_unchecked
+        self._verdicts = verdicts
         self._judge_timeout_s = judge_timeout_s
 
     async def answer(self, conversation: Conversation) -> Reply:
@@ -144,15 +145,12 @@ class Pipeline:
         chosen = self._modes.choose(question, draft) if self._modes else Chosen("automatic")
         if chosen.mode == "human_first":
             return await self._escalate(question, way, reason="human_first", verdict=verdict)
-        match verdict:
-            case Checked(passed=True):
-                return await self._tell(question, way, draft, verdict, chosen, reason="supported")
-            case Checked():
-                return await self._withhold(question, way, reason="unsupported_statement", verdict=verdict)
-            case Unchecked():
-                return await self._unchecked(question, way, draft, verdict, chosen)
-            case _:
-                assert_never(verdict)
+        verdicts = _STRICT if draft.unreadable else self._verdicts
+        ruling = verdicts.ruling(draft.text, verdict, question=question.text)
+        if isinstance(ruling, Delivered):
+            return await self._tell(question, way, ruling, verdict, chosen)
+        hold = self._withhold if ruling.outcome == "withheld" else self._escalate
+        return await hold(question, way, reason=ruling.reason, verdict=verdict)
 
     async def _draft(self, question: Question, encoded: Encoded) -> Draft | NothingRelevant:
         """What RAG says, which sees no earlier turn that the gate forbids."""
@@ -175,30 +173,22 @@ class Pipeline:
         except ClassifierError:
             return Unchecked(reason="judge_failed", judge="none")
 
-    async def _unchecked(
-        self, question: Question, way: _Way, draft: Draft, verdict: Unchecked, chosen: Chosen
-    ) -> Outcome:
-        match "escalate" if draft.unreadable else self._on_unchecked:
-            case "deliver":
-                return await self._tell(question, way, draft, verdict, chosen, reason="unchecked")
-            case "withhold":
-                return await self._withhold(question, way, reason="unchecked", verdict=verdict)
-            case "escalate":
-                return await self._escalate(question, way, reason="unchecked", verdict=verdict)
-            case _:
-                assert_never(self._on_unchecked)
-
     async def _tell(
-        self, question: Question, way: _Way, draft: Draft, verdict: FaithfulnessVerdict, chosen: Chosen,
-        *, reason: str,
-    ) -> Answered:  # fmt: skip
+        self, question: Question, way: _Way, told: Delivered, verdict: FaithfulnessVerdict, chosen: Chosen
+    ) -> Answered:
         """The draft is the answer; where the operator wants such answers read, a person gets it, too."""
         if chosen.reviewed:
             await self._reviewers.open(
                 question, outcome="answered", reason="answer_then_review", steps=way.steps
             )
         return Answered(
-            question=question, text=draft.text, source="rag", reason=reason, verdict=verdict, steps=way.steps
+            question=question,
+            text=told.text,
+            source="rag",
+            reason=told.reason,
+            verdict=verdict,
+            cut=told.cut,
+            steps=way.steps,
         )
 
     def _refuse(self, question: Question, way: _Way, gate: GateVerdict) -> Refused:

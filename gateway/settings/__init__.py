@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from gateway.settings.console import ConsoleSettings, OidcSettings
 from gateway.settings.delivery import DeliverySettings
+from gateway.settings.faithfulness import CascadeSettings, FaithfulnessLlmSettings, FaithfulnessSettings
 from gateway.settings.models import DetectorSettings, GateLlmSettings, LlmSettings
 from gateway.settings.people import FeedbackSettings, RetentionSettings, ReviewSettings
 from gateway.settings.policy import (
@@ -32,11 +33,13 @@ __all__ = [
     "AllowSettings",
     "AuthSettings",
     "CacheSettings",
+    "CascadeSettings",
     "ConsoleSettings",
     "DenySettings",
     "DetectorSettings",
     "EncoderSettings",
     "ExampleSettings",
+    "FaithfulnessLlmSettings",
     "FaithfulnessSettings",
     "GateLlmSettings",
     "GateSettings",
@@ -109,15 +112,6 @@ class UpstreamSettings(Section):
         if self.kind == "openai" and not (self.base_url and self.model):
             raise ValueError("kind: openai needs base_url and model")
         return self
-
-
-class FaithfulnessSettings(Section):
-    """Checking RAG's answers before anybody reads them."""
-
-    judge: Literal["local", "off"] = "local"
-    on_unchecked: Literal["escalate", "withhold", "deliver"] = "escalate"
-    streaming: Literal["buffer"] = "buffer"
-    timeout_s: float = Field(10.0, gt=0)
 
 
 class UnderstandingSettings(Section):

@@ -15,6 +15,7 @@ from cache.entries import Entry
 from cache.matching import Hit, Match, Miss, NearMiss
 from classifiers import ClassifierError
 from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unchecked, verdict_of
+from classifiers.faithfulness.ruling import OnUnchecked, VerdictPolicy
 from classifiers.gate import GateLabel, GateVerdict
 from encoders import Encoded, EncoderError, EncoderIdentity, Vector
 from gateway.domain import (
@@ -30,7 +31,7 @@ from gateway.domain import (
     Understood,
 )
 from gateway.errors import TicketNotStored, UpstreamUnavailable
-from gateway.pipeline import OnUnchecked, Pipeline
+from gateway.pipeline import Pipeline
 from gateway.replies import Replies
 from gateway.settings import PolicySettings
 
@@ -94,7 +95,7 @@ class Stages:
         return Pipeline(
             understanding=self, encoder=self, gate=_Gate(self), cache=self, rag=self, judge=_Judge(self),
             reviewers=self, replies=Replies(PolicySettings()), watch=_Watch(self),
-            on_unchecked=on_unchecked, judge_timeout_s=0.05,
+            verdicts=VerdictPolicy(on_unchecked=on_unchecked), judge_timeout_s=0.05,
         )  # fmt: skip
 
     async def understand(self, conversation: Conversation, /) -> Understood:
