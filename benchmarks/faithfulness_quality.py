@@ -22,8 +22,9 @@ from rich.table import Table
 from evaluation.cases import Answer, read_cases
 from evaluation.faithfulness import FaithfulnessResult, evaluate_faithfulness
 from evaluation.statistics import Rate
-from gateway.assembly import open_judge
+from gateway.checking.opening import judge_apart
 from gateway.configuration import find_settings
+from gateway.settings import FaithfulnessSettings
 
 __all__ = ["FLOORS", "LANGUAGES", "better", "reached", "read_probes"]
 
@@ -39,14 +40,18 @@ def main() -> None:
     arguments.add_argument("--config", type=Path)
     arguments.add_argument("--raise-floors", action="store_true")
     chosen = arguments.parse_args()
-    judge = open_judge(find_settings(chosen.config))
-    results = {lang: uvloop.run(evaluate_faithfulness(read_probes(lang), judge)) for lang in LANGUAGES}
+    results = uvloop.run(_judged(find_settings(chosen.config).faithfulness))
     console = Console(highlight=False)
     console.print(_table(results))
     if chosen.raise_floors:
         before = json.loads(FLOORS.read_text("utf-8")) if FLOORS.exists() else {}
         now = {lang: better(before.get(lang), reached(result)) for lang, result in results.items()}
         FLOORS.write_text(json.dumps(now, indent=1) + "\n", "utf-8")
+
+
+async def _judged(settings: FaithfulnessSettings) -> dict[str, FaithfulnessResult]:
+    async with judge_apart(settings) as judge:
+        return {lang: await evaluate_faithfulness(read_probes(lang), judge) for lang in LANGUAGES}
 
 
 def read_probes(lang: str) -> list[Answer]:

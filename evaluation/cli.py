@@ -13,11 +13,11 @@ from rich.console import Console
 from evaluation import tables
 from evaluation.cases import Answer, Feedback, FollowUp, Pair, ShelfEntry, Traffic, read_cases
 from evaluation.command_line import Config, File, Json, bar, scratch, tell
-from evaluation.faithfulness import evaluate_faithfulness
+from evaluation.faithfulness import FaithfulnessResult, evaluate_faithfulness
 from evaluation.followups import evaluate_followups
 from evaluation.gate_commands import gate_command
 from evaluation.shelf import evaluate_pairs, evaluate_traffic
-from gateway.assembly import open_judge
+from gateway.checking.opening import judge_apart
 from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
 from gateway.stores import open_encoder
@@ -70,9 +70,14 @@ def faithfulness_command(
 ) -> None:
     """Unsupported answers: what the configured judge stops, and what it stops wrongly."""
     rows = read_cases(cases, Answer)
-    judge = open_judge(find_settings(config))
+    settings = find_settings(config).faithfulness
+
+    async def measure(progress: Callable[[], None]) -> FaithfulnessResult:
+        async with judge_apart(settings) as judge:
+            return await evaluate_faithfulness(rows, judge, progress=progress)
+
     with bar(len(rows)) as progress:
-        found = uvloop.run(evaluate_faithfulness(rows, judge, progress=progress))
+        found = uvloop.run(measure(progress))
     tell(tables.faithfulness_table(found), found.as_json(), json_file)
 
 

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from classifiers import ClassifierError
 from gateway.domain import Turn
 from gateway.errors import UpstreamUnavailable
-from gateway.rag.completions import ChatModel
+from gateway.rag.completions import ChatModel, Completion
 
 __all__ = ["AskedModel"]
 
 
-class AskedModel:
-    """A chat model that answers a judge: at temperature 0, in the form that is asked for."""
+Told = Callable[[Completion | None], object]
 
-    def __init__(self, model: ChatModel, *, most_tokens: int) -> None:
+
+class AskedModel:
+    """A chat model that answers a judge: at temperature 0, in the form that is asked for.
+
+    Args:
+        told: is told every call: what came of it, None if nothing did.
+    """
+
+    def __init__(self, model: ChatModel, *, most_tokens: int, told: Told = lambda completion: None) -> None:
         self._model = model
         self._most_tokens = most_tokens
+        self._told = told
 
     @property
     def model(self) -> str:
@@ -32,8 +40,11 @@ class AskedModel:
             ClassifierError: if it can't be asked.
         """
         options = {"temperature": 0, "max_tokens": self._most_tokens, "response_format": response_format}
+        completion: Completion | None = None
         try:
             completion = await self._model.complete([Turn("system", system), Turn("user", user)], options)
         except UpstreamUnavailable as exc:
             raise ClassifierError(str(exc)) from exc
+        finally:
+            self._told(completion)
         return completion.text

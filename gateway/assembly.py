@@ -15,11 +15,10 @@ import structlog
 from prometheus_client import CollectorRegistry
 
 from cache.trial import Trials
-from classifiers.faithfulness.lexical import LexicalJudge
-from classifiers.faithfulness.ruling import VerdictPolicy
 from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
+from gateway.checking.opening import open_judge, verdict_policy
 from gateway.desk import Desk, open_desk
 from gateway.figures.report import Figures
 from gateway.gatekeeping.lists import denying_replies
@@ -49,13 +48,12 @@ from gateway.review.tickets import Tickets
 from gateway.settings import (
     AuthSettings,
     CacheSettings,
-    FaithfulnessSettings,
     Settings,
     UnderstandingSettings,
 )
 from gateway.stages import Gate, Judge, Rag, Watch
 from gateway.stores import Stores, open_stores
-from gateway.switched_off import NoCache, NoEncoder, NoJudge
+from gateway.switched_off import NoCache, NoEncoder
 from gateway.telemetry import Metrics, Telemetry
 from gateway.tracing.opening import open_tracing
 from gateway.trying import NoTickets, Trying, Unwatched
@@ -66,7 +64,7 @@ from storage.vectors import IndexUnavailable
 if TYPE_CHECKING:
     from gateway.tracing.otel import OtelTrace
 
-__all__ = ["Services", "assemble", "open_judge"]
+__all__ = ["Services", "assemble"]
 
 REVIEWS_S = 3600.0  # days of review pass at midnight (UTC)
 CATCH_UP_S = 3.0  # entries written elsewhere (an import, another replica) are indexed this soon
@@ -135,7 +133,8 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     rag = _rag(settings, stores)
     stack.push_async_callback(rag.close)
     chatbot = around_rag(rag)
-    audits, judge = _audits(settings.cache, stores), open_judge(settings)
+    judge = await open_judge(settings.faithfulness, metrics.checking, stack)
+    audits = _audits(settings.cache, stores)
     opening = open_desk(settings, stores, gatekeeping.examples, metrics)
     desk = await stack.enter_async_context(opening)
     telemetry = Telemetry(metrics, outcomes, lookups, acceptances, desk.given, texts=settings.logging.texts)
@@ -194,7 +193,7 @@ def _pipeline(
         did_you_mean=_near_questions(settings.cache, stores),
         modes=TopicModes(settings.review, word_cut(settings.understanding.default_language)),
         next_turn=desk.next_turn if desk else None,
-        verdicts=_verdict_policy(settings.faithfulness),
+        verdicts=verdict_policy(settings.faithfulness),
         judge_timeout_s=settings.faithfulness.patience_s,
     )
 
@@ -240,17 +239,6 @@ def _near_questions(settings: CacheSettings, stores: Stores) -> NearQuestions | 
 def _looks_at_vectors(settings: Settings) -> bool:
     """Whether any stage does; if none, no question is encoded for nothing."""
     return settings.gate.enabled or settings.cache.enabled or settings.upstream.kind == "knowledge"
-
-
-def open_judge(settings: Settings) -> Judge:
-    """The configured faithfulness judge."""
-    return LexicalJudge() if settings.faithfulness.judge == "local" else NoJudge()
-
-
-def _verdict_policy(settings: FaithfulnessSettings) -> VerdictPolicy:
-    return VerdictPolicy(
-        block=settings.block, mean=settings.mean, repair=settings.repair, on_unchecked=settings.on_unchecked
-    )
 
 
 async def _read_documents(settings: Settings, stores: Stores) -> None:

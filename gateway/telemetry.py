@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from cache.matching import Hit, Miss, NearMiss
 from classifiers.faithfulness import Checked, Unchecked
 from classifiers.gate import GateVerdict
+from gateway.checking.metrics import CheckMetrics
 from gateway.domain import Draft, Finding, NothingRelevant, Offers, Outcome, Question
 from gateway.gatekeeping.metrics import GateMetrics
 from gateway.outcomes import OutcomeLog, OutcomeRow
@@ -66,6 +67,7 @@ class Metrics:
         )
         self._gauges(registry)
         self.gatekeeping = GateMetrics(registry)
+        self.checking = CheckMetrics(registry)
         self._begin_at_zero()
 
     def _gauges(self, registry: CollectorRegistry) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -13,13 +13,12 @@ import anyio.to_thread
 from classifiers import ClassifierError
 from classifiers.faithfulness import (
     FaithfulnessVerdict,
-    NewPart,
-    PassageSpan,
     StatementVerdict,
     Unchecked,
     verdict_of,
 )
 from classifiers.faithfulness.evidence import Contexts, Evidence, Features, Novelty
+from classifiers.faithfulness.placing import new_parts, span_of
 from classifiers.faithfulness.segmentation import script_language
 from classifiers.faithfulness.statements import Statement, statements
 from classifiers.weights import probability, read_weights
@@ -106,11 +105,14 @@ class LexicalJudge:
         if not len(known):
             return Unchecked(reason="no contexts", judge=judge)
         evidence = [known.evidence(each.claim, question or "") for each in found]
+        verdicts = [self._verdict(s, e, contexts) for s, e in zip(found, evidence, strict=True)]
         if _foreign(answer, contexts, evidence):
-            return Unchecked(reason="the contexts are in another language than the answer", judge=judge)
-        return verdict_of(
-            [self._verdict(s, e, contexts) for s, e in zip(found, evidence, strict=True)], judge=judge
-        )
+            reason = "the contexts are in another language than the answer"
+            open_ones = tuple(
+                replace(one, state="unchecked", score=None, reason=reason, new=()) for one in verdicts
+            )
+            return Unchecked(reason=reason, judge=judge, statements=open_ones)
+        return verdict_of(verdicts, judge=judge)
 
     def _verdict(self, statement: Statement, evidence: Evidence, contexts: Sequence[str]) -> StatementVerdict:
         weights = self._model.for_text(statement.text)
@@ -124,8 +126,8 @@ class LexicalJudge:
             score=score,
             reason="supported" if supported else _why_not(evidence.novelty),
             judge=self._model.judge,
-            new=tuple(_new(evidence.novelty)),
-            span=_span(evidence, contexts),
+            new=new_parts(evidence.novelty),
+            span=span_of(evidence, contexts),
         )
 
 
@@ -139,24 +141,6 @@ def _foreign(answer: str, contexts: Sequence[str], evidence: Sequence[Evidence])
     if writing(answer) == writing("\n".join(contexts)):
         return False
     return min(e.features.new_content for e in evidence) > FOREIGN
-
-
-def _span(evidence: Evidence, contexts: Sequence[str]) -> PassageSpan | None:
-    if evidence.passage is None:
-        return None
-    start = contexts[evidence.passage].find(evidence.sentence)
-    return PassageSpan(evidence.passage, start, start + len(evidence.sentence), evidence.sentence)
-
-
-def _new(novelty: Novelty) -> Iterator[NewPart]:
-    yield from (NewPart("number", number) for number in novelty.numbers)
-    yield from (NewPart("unit", number) for number in novelty.other_units)
-    yield from (NewPart("opposite", mine, theirs) for mine, theirs in novelty.opposites)
-    if novelty.negation:
-        yield NewPart("negation", "")
-    yield from (NewPart("name", name) for name in novelty.names)
-    yield from (NewPart("relation", number) for number in novelty.far_numbers)
-    yield from (NewPart("wording", word) for word in novelty.words)
 
 
 def _why_not(novelty: Novelty) -> str:

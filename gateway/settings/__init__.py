@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from gateway.settings.console import ConsoleSettings, OidcSettings
 from gateway.settings.delivery import DeliverySettings
 from gateway.settings.faithfulness import CascadeSettings, FaithfulnessLlmSettings, FaithfulnessSettings
-from gateway.settings.models import DetectorSettings, GateLlmSettings, LlmSettings
+from gateway.settings.models import DetectorSettings, GateLlmSettings, LlmSettings, PriceSettings
 from gateway.settings.people import FeedbackSettings, RetentionSettings, ReviewSettings
 from gateway.settings.policy import (
     AllowSettings,
@@ -26,7 +26,7 @@ from gateway.settings.policy import (
     ReplySettings,
     TopicSettings,
 )
-from gateway.settings.types import Name, Section, Text, Url
+from gateway.settings.types import Name, Section, Url
 from storage.sealing import Seal
 
 __all__ = [
@@ -80,14 +80,6 @@ class CacheSettings(Section):
     on_collision: Literal["warn", "refuse"] = "warn"  # an entry that would compete with another is approved
     overdue: Literal["keep", "stale"] = "keep"  # what an entry is after its review_by; a ticket opens anyway
     did_you_mean: bool = False  # whether an asker who gets no answer is shown the questions near his
-
-
-class PriceSettings(Section):
-    """What a million tokens of the chatbot cost, for the figure of what the cache saves."""
-
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-    currency: Text = "USD"
 
 
 class UpstreamSettings(Section):

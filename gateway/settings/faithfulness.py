@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from gateway.settings.models import LlmSettings
+from gateway.settings.models import LlmSettings, PriceSettings
 from gateway.settings.types import Section
 
 __all__ = ["CascadeSettings", "FaithfulnessLlmSettings", "FaithfulnessSettings"]
@@ -21,6 +21,7 @@ class FaithfulnessLlmSettings(LlmSettings):
     statements: Literal["llm", "local"] = "llm"  # local: sentences are the statements, and one call is enough
     longest_contexts: int = Field(24_000, ge=500)  # characters in one call; more are asked about in windows
     most_tokens: int = Field(4_000, ge=100)  # of one reply; a reply that is cut off there is no verdict
+    price: PriceSettings | None = None  # without it, what the check costs is counted in tokens only
 
 
 class CascadeSettings(Section):

@@ -6,9 +6,17 @@ from typing import Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 
-from gateway.settings.types import Name, Section, Url
+from gateway.settings.types import Name, Section, Text, Url
 
-__all__ = ["DetectorSettings", "GateLlmSettings", "LlmSettings"]
+__all__ = ["DetectorSettings", "GateLlmSettings", "LlmSettings", "PriceSettings"]
+
+
+class PriceSettings(Section):
+    """What a million tokens cost."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    currency: Text = "USD"
 
 
 class LlmSettings(Section):

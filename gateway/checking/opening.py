@@ -1,0 +1,83 @@
+"""From settings to the judge between RAG and the asker."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import assert_never
+
+from prometheus_client import CollectorRegistry
+
+from classifiers.faithfulness.cascade import CascadeJudge
+from classifiers.faithfulness.lexical import LexicalJudge
+from classifiers.faithfulness.llm import LlmJudge
+from classifiers.faithfulness.ruling import VerdictPolicy
+from gateway.asked_model import AskedModel
+from gateway.checking.metrics import CheckMetrics
+from gateway.errors import ConfigurationError
+from gateway.rag.completions import ChatModel
+from gateway.settings import FaithfulnessSettings
+from gateway.stages import Judge
+from gateway.switched_off import NoJudge
+
+__all__ = ["judge_apart", "open_judge", "verdict_policy"]
+
+HURRY = (
+    0.8  # of the patience with a cascade: what its first judge found is not lost if the second is too slow
+)
+
+
+async def open_judge(settings: FaithfulnessSettings, metrics: CheckMetrics, stack: AsyncExitStack) -> Judge:
+    """The configured judge; what it must close is on the stack.
+
+    Raises:
+        ConfigurationError, EncoderError: naming what is missing.
+    """
+    match settings.judge:
+        case "off":
+            return NoJudge()
+        case "local":
+            return LexicalJudge(cut=settings.cut)
+        case "llm":
+            return _llm(settings, metrics, stack)
+        case "cross-encoder":
+            raise ConfigurationError("faithfulness.judge: cross-encoder is not there yet")
+        case "cascade":
+            return CascadeJudge(
+                LexicalJudge(),
+                _llm(settings, metrics, stack),
+                supported_from=settings.cascade.supported_from,
+                unsupported_below=settings.cascade.unsupported_below,
+                told=metrics.decided,
+            )
+        case _:
+            assert_never(settings.judge)
+
+
+@asynccontextmanager
+async def judge_apart(settings: FaithfulnessSettings) -> AsyncIterator[Judge]:
+    """The same judge for whoever needs nothing else of a gateway."""
+    async with AsyncExitStack() as stack:
+        yield await open_judge(settings, CheckMetrics(CollectorRegistry()), stack)
+
+
+def verdict_policy(settings: FaithfulnessSettings) -> VerdictPolicy:
+    """What becomes of a verdict."""
+    return VerdictPolicy(
+        block=settings.block, mean=settings.mean, repair=settings.repair, on_unchecked=settings.on_unchecked
+    )
+
+
+def _llm(settings: FaithfulnessSettings, metrics: CheckMetrics, stack: AsyncExitStack) -> LlmJudge:
+    if settings.llm is None:
+        raise ConfigurationError(f"faithfulness.judge: {settings.judge} needs faithfulness.llm")
+    model = ChatModel.of(settings.llm, name="the language model that checks faithfulness")
+    stack.push_async_callback(model.close)
+    told = partial(metrics.asked, settings.llm.price)
+    return LlmJudge(
+        AskedModel(model, most_tokens=settings.llm.most_tokens, told=told),
+        statements=settings.llm.statements,
+        longest_contexts=settings.llm.longest_contexts,
+        timeout_s=min(settings.llm.timeout_s, HURRY * settings.patience_s),
+    )
