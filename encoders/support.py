@@ -1,11 +1,11 @@
-"""Reads a window of a passage and a statement, and says how likely the one supports the other.
+"""Reads sentences of the passages and a statement, and says how likely the ones support the other.
 
     model = OnnxPairModel.load(ENGLISH)
-    logits = await model.scores([(window, statement), ...])     # above 0: supported
+    scores = await model.scores([(window, statement), ...])     # the higher, the better supported
 
-`windows.window_around` of the faithfulness package makes windows as the model knows them. Citation marks and
-line breaks are taken out of a statement first. The model attends from the statement to the window and never
-the other way; what it gives out is a logit, not a calibrated probability.
+`classifiers.faithfulness.windows.gathered` chooses the sentences; citation marks and line breaks are taken
+out of the statement first. The model attends from the statement to the window and never the other way. It
+gives the logit of the mean, over the tokens of the statement, of how likely each is supported.
 """
 
 from __future__ import annotations

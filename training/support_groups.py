@@ -16,14 +16,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from classifiers.faithfulness.segmentation import sentences
-from classifiers.faithfulness.windows import LONGEST_WINDOW, reach
+from classifiers.faithfulness.windows import gathered, joined
 from classifiers.faithfulness.wording import folded, rarity, terms
-from training.rewording import Rewriter, Span, exchanged
+from training.rewording import LEAD_INS, Rewriter, Span, exchanged
 
-__all__ = ["Document", "Group", "Said", "groups", "joined", "sentence_lines"]
+__all__ = ["Document", "Group", "Said", "groups", "sentence_lines"]
 
+LONGEST_RUN: Final = {"en": 340, "ja": 150, "zh": 120}  # characters of neighbouring sentences
 LONGEST_SENTENCE: Final = {"en": 260, "ja": 110, "zh": 90}
 SHORTEST: Final = {"en": 25, "ja": 12, "zh": 9}
+LEAST_LOST: Final = 0.2  # of what a statement says, so that it is no longer supported
 MOST_SAID: Final = 9  # statements a window
 JOINED: Final = {"en": ", and ", "ja": "、また", "zh": "，并且"}
 STOPS: Final = ".。 "
@@ -60,11 +62,6 @@ class Document:
     unsaid: tuple[tuple[str, tuple[str, ...]], ...] = ()  # unsupported ones, with their wrong parts if known
 
 
-def joined(lines: Sequence[str], lang: str) -> str:
-    """Sentences as a passage."""
-    return (" " if lang == "en" else "").join(lines)
-
-
 def content(text: str) -> dict[str, float]:
     """The words of a text with their rarity."""
     return {term: rarity(term) for term in terms(folded(text)).content}
@@ -76,18 +73,14 @@ def covered(said: Mapping[str, float], lines: Sequence[Mapping[str, float]]) -> 
     return sum(weight for term, weight in said.items() if term in known) / (sum(said.values()) or 1.0)
 
 
-def _best(said: Mapping[str, float], lines: Sequence[Mapping[str, float]], left_out: set[int]) -> int | None:
-    scored = [(covered(said, [line]), -at) for at, line in enumerate(lines) if at not in left_out]
-    return -max(scored)[1] if scored else None
-
-
-def _new_parts(text: str, window: str) -> tuple[Span, ...] | None:
+def _new_parts(text: str, window: str, lang: str) -> tuple[Span, ...] | None:
     """The words of a baseless statement that the window does not have; None if it has them all."""
     known = folded(window)
+    lead = max((len(one) for one in LEAD_INS[lang] if text.startswith(one)), default=0)
     found = tuple(
         (m.start(), m.end())
         for m in re.finditer(r"[A-Za-z]{4,}|\d[\d.,]*|[一-鿿ァ-ヺー]{2,}", text)
-        if folded(m[0])[:6] not in known
+        if m.start() >= lead and folded(m[0])[:6] not in known
     )
     return found or None
 
@@ -102,39 +95,55 @@ class _Maker:
         self.lines = [line for line in document.sentences if SHORTEST[self.lang] // 2 <= len(line) <= longest]
         self.contents = [content(line) for line in self.lines]
 
-    def windows(self) -> Iterator[tuple[int, int, list[str]]]:
-        """Parts of the document, each with what is truly said about it."""
-        homes: dict[tuple[int, int], list[str]] = defaultdict(list)
-        for text in self.document.said:
-            best = _best(content(text), self.contents, set())
-            if best is not None:
-                homes[reach(self.lines, best, self.lang)].append(text)
-        for (start, end), said in homes.items():
-            for at in range(0, len(said), MOST_SAID // 2):
-                yield start, end, said[at : at + MOST_SAID // 2]
-        at = self.rng.choice((0, 0, 1)) if len(self.lines) > 3 else 0
-        while at < len(self.lines):
-            start, end = reach(self.lines, at, self.lang)
-            yield start, end, []
-            at = max(end, at + 1)
-
     def groups(self) -> Iterator[Group]:
         """The groups of every window and their twins."""
-        for start, end, said in self.windows():
-            own = [line for line in self.lines[start:end] if len(line) >= SHORTEST[self.lang]]
-            facts = [self.rewriter.reworded(line, self.rng) for line in own[:4]]
-            if said:
-                kept = self.rng.sample(facts, min(1, len(facts)))
-                facts = [self._natural(one) for one in said] + kept
-            if facts:
-                yield from self._about(start, end, facts, natural=bool(said))
+        for text in self.document.said:
+            here = self._gathered(content(text), set())
+            if here:
+                kept = [self._reworded(at) for at in self.rng.sample(here, 1)]
+                yield from self._about(here, [self._natural(text), *kept])
+                yield from self._withheld(self._natural(text), here)
+        at = self.rng.choice((0, 0, 1)) if len(self.lines) > 3 else 0
+        while at < len(self.lines):
+            here = self._run(at)
+            yield from self._about(here, [self._reworded(one) for one in here[:4]])
+            if self.rng.random() < 0.25:
+                one = self.rng.choice(here)
+                yield from self._withheld(self._reworded(one), [one])
+            at = max(here[-1] + 1, at + 1)
         yield from self._unsaid()
+
+    def _reworded(self, at: int) -> str:
+        return self.rewriter.reworded(self.lines[at], self.rng)
+
+    def _run(self, at: int) -> list[int]:
+        """A sentence and those after it, as far as they fit."""
+        here, size = [at], len(self.lines[at])
+        while (
+            here[-1] + 1 < len(self.lines) and size + len(self.lines[here[-1] + 1]) <= LONGEST_RUN[self.lang]
+        ):
+            here.append(here[-1] + 1)
+            size += len(self.lines[here[-1]])
+        return here
+
+    def _gathered(self, said: Mapping[str, float], without: set[int]) -> list[int]:
+        left = [at for at in range(len(self.lines)) if at not in without]
+        found = gathered(
+            said, [self.contents[at] for at in left], [len(self.lines[at]) for at in left], self.lang
+        )
+        return [left[at] for at in found]
+
+    def _window(self, here: Sequence[int]) -> str:
+        return joined([self.lines[at] for at in here], self.lang)
 
     def _natural(self, text: str) -> str:
         return self.rewriter.reworded(text, self.rng) if self.rng.random() < 0.5 else text
 
-    def _about(self, start: int, end: int, facts: list[str], *, natural: bool) -> Iterator[Group]:
-        window = joined(self.lines[start:end], self.lang)
+    def _about(self, here: list[int], facts: list[str]) -> Iterator[Group]:
+        facts = [text for text in facts if len(text) >= SHORTEST[self.lang]]
+        if not facts:
+            return
+        window = self._window(here)
         mapping, kinds = self._mapping(facts, window)
         true, false = [], []
         for text in facts:
@@ -143,8 +152,8 @@ class _Maker:
             true.append((text, old, kind))
             if old:
                 false.append((changed, new, kind))
-        baseless = [self._baseless(start, end, window) for _ in range(max(2, len(facts) - len(false)))]
-        half = self._half(start, end, window, facts)
+        baseless = [self._baseless(here, window) for _ in range(max(2, len(facts) - len(false)))]
+        half = self._half(here, window, facts)
         said = [Said(text, True, "true") for text, _, _ in true]
         said += [Said(text, False, kind, new) for text, new, kind in false]
         said += [one for one in (*baseless, *half) if one]
@@ -152,8 +161,6 @@ class _Maker:
         if false:
             twin, _, _ = exchanged(window, mapping)
             yield self._group(twin, self._twin_said(true, false))
-        if (natural or self.rng.random() < 0.2) and end - start >= 2:
-            yield from self._without(start, end, facts)
 
     def _twin_said(
         self, true: Sequence[tuple[str, tuple[Span, ...], str]], false: Sequence[tuple[str, object, str]]
@@ -180,26 +187,27 @@ class _Maker:
                     break
         return mapping, kinds
 
-    def _baseless(self, start: int, end: int, window: str) -> Said | None:
+    def _baseless(self, here: Sequence[int], window: str) -> Said | None:
         """A sentence of the same document that looks most as if it stood here, or any other."""
-        apart = [at for at in range(len(self.lines)) if not start - 1 <= at <= end]
+        near = {at + step for at in here for step in (-1, 0, 1)}
+        apart = [at for at in range(len(self.lines)) if at not in near]
         apart = [at for at in apart if len(self.lines[at]) >= SHORTEST[self.lang]]
         if not apart:
             return None
         tried = self.rng.sample(apart, min(len(apart), self.rng.choice((1, 4, 10))))
-        inside = self.contents[start:end]
+        inside = [self.contents[at] for at in here]
         at = max(tried, key=lambda one: covered(self.contents[one], inside))
         if covered(self.contents[at], inside) > 0.8:
             return None
-        text = self.rewriter.reworded(self.lines[at], self.rng)
-        return Said(text, False, "baseless", _new_parts(text, window))
+        text = self._reworded(at)
+        return Said(text, False, "baseless", _new_parts(text, window, self.lang))
 
-    def _half(self, start: int, end: int, window: str, facts: Sequence[str]) -> Iterator[Said]:
+    def _half(self, here: Sequence[int], window: str, facts: Sequence[str]) -> Iterator[Said]:
         """Two statements in one: both from here, or one from elsewhere."""
         if self.rng.random() < 0.5 or not facts:
             return
         first = self.rng.choice(facts).rstrip(STOPS)
-        elsewhere = self._baseless(start, end, window)
+        elsewhere = self._baseless(here, window)
         if elsewhere and self.rng.random() < 0.55:
             at = len(first) + len(JOINED[self.lang])
             text = first + JOINED[self.lang] + elsewhere.text
@@ -209,32 +217,25 @@ class _Maker:
             second = self.rng.choice([one for one in facts if one.rstrip(STOPS) != first] or facts[:1])
             yield Said(first + JOINED[self.lang] + second, True, "true")
 
-    def _without(self, start: int, end: int, facts: Sequence[str]) -> Iterator[Group]:
-        """The window after the sentence that supports a fact was taken out."""
-        contents = [content(one) for one in facts]
-        target = self.rng.randrange(len(facts))
-        gone = max(range(start, end), key=lambda at: covered(contents[target], [self.contents[at]]))
-        left = [at for at in range(max(0, start - 1), min(len(self.lines), end + 1)) if at != gone]
-        window = joined([self.lines[at] for at in left], self.lang)[: LONGEST_WINDOW[self.lang] + 100]
-        said = []
-        for text, words in zip(facts, contents, strict=True):
-            best = max(range(start, end), key=lambda at: covered(words, [self.contents[at]]))
-            still = covered(words, [self.contents[at] for at in left])
-            before = covered(words, self.contents[start:end])
-            if best == gone and before - still > 0.25:
-                said.append(Said(text, False, "removed", _new_parts(text, window)))
-            elif best != gone and before - still < 0.02:
-                said.append(Said(text, True, "true"))
-        if any(not one.supported for one in said):
-            yield self._group(window, said)
+    def _withheld(self, text: str, home: Sequence[int]) -> Iterator[Group]:
+        """A statement before what looks best once the sentences that support it are gone."""
+        words = content(text)
+        here = self._gathered(words, set(home))
+        inside = [self.contents[at] for at in here]
+        lost = covered(words, [self.contents[at] for at in home]) - covered(words, inside)
+        if len(text) < SHORTEST[self.lang] or not here or lost < LEAST_LOST:
+            return
+        window = self._window(here)
+        said = [Said(text, False, "removed", _new_parts(text, window, self.lang))]
+        said += [Said(self._reworded(at), True, "true") for at in here[:2]]
+        yield self._group(window, said)
 
     def _unsaid(self) -> Iterator[Group]:
         """Statements that people marked as unsupported, each before the window that looks best."""
         for text, parts in self.document.unsaid:
-            best = _best(content(text), self.contents, set())
-            if best is None:
+            window = self._window(self._gathered(content(text), set()))
+            if not window:
                 continue
-            window = joined(self.lines[slice(*reach(self.lines, best, self.lang))], self.lang)
             for said in (text, *(self.rewriter.reworded(text, self.rng) for _ in range(2))):
                 found = [(said.find(part), part) for part in parts]
                 wrong = tuple((at, at + len(part)) for at, part in found if at >= 0) or None

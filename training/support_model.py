@@ -1,8 +1,9 @@
 """The support model in torch: a window and all of its statements read as one sequence.
 
 The window is read by itself, each statement with the window before its eyes, so in training one window serves
-all of its statements. Each token of a statement gets a logit of being unsupported; the statement's is their
-log-sum-exp, so that one wrong word is enough.
+all of its statements. Each token of a statement gets a logit of being unsupported. In training their
+log-sum-exp is the statement's, so that one wrong word is enough; what the shipped model gives out is the mean
+of their probabilities, which tells real answers apart better (README.md).
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from transformers import AutoModel, BertConfig, BertModel
 
 from training import export_encoder, export_multilingual
 from training.support_groups import Group, Said
-from training.transformer import HEADS, WIDTH
+from training.transformer import HEADS, LEAST_DOUBT, WIDTH
 
 __all__ = [
     "UNKNOWN",
     "Base",
     "Packed",
     "Support",
+    "doubts",
     "e5",
     "minilm",
     "packed",
@@ -34,7 +36,7 @@ __all__ = [
     "tensors",
 ]
 
-LONGEST_WINDOW: Final = 140  # tokens
+LONGEST_WINDOW: Final = 160  # tokens
 LONGEST_SAID: Final = 72
 UNKNOWN: Final = -1
 
@@ -197,8 +199,15 @@ def statement_logits(tokens: torch.Tensor, parts: torch.Tensor, most: int) -> to
     return -torch.logsumexp(tokens[:, None, :].masked_fill(~own, -1e4), dim=2)
 
 
+def doubts(tokens: torch.Tensor, parts: torch.Tensor, most: int) -> torch.Tensor:
+    """The mean probability of being unsupported of each statement's tokens but its last, the separator."""
+    last = torch.nn.functional.pad(parts[:, 1:], (0, 1), value=UNKNOWN) != parts
+    own = (parts[:, None, :] == torch.arange(1, most + 1)[None, :, None]) & ~last[:, None, :]
+    return (tokens.sigmoid()[:, None, :] * own).sum(2) / own.sum(2).clamp(min=1)
+
+
 def predicted(model: Support, base: Base, made: Sequence[Group]) -> Iterator[list[float]]:
-    """The logits of each group's statements."""
+    """The logits of each group's statements, as the exported model gives them."""
     model.eval()
     with torch.no_grad():
         for at in range(0, len(made), 16):
@@ -206,6 +215,7 @@ def predicted(model: Support, base: Base, made: Sequence[Group]) -> Iterator[lis
             read = tensors(part)
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 tokens = model(read["ids"], read["places"], read["parts"])
-            logits = statement_logits(tokens, read["parts"], max(len(one.supported) for one in part))
+            found = doubts(tokens, read["parts"], max(len(one.supported) for one in part))
+            logits = -torch.logit(found, eps=LEAST_DOUBT)
             for row, one in zip(logits.tolist(), part, strict=True):
                 yield row[: len(one.supported)]
