@@ -14,9 +14,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-__all__ = ["SpeechAct", "speech_act"]
+from classifiers.faithfulness.asides import asides
+from classifiers.faithfulness.segmentation import script_language
 
-SpeechAct = Literal["claim", "greeting", "offer", "refusal", "lead_in", "question"]
+__all__ = ["SpeechAct", "final_mark", "plain_sentence", "ruled_act", "speech_act"]
+
+SpeechAct = Literal["claim", "greeting", "offer", "refusal", "lead_in", "question", "aside"]
+LONGEST_ASIDE = 200  # characters
 ORDER: tuple[SpeechAct, ...] = ("greeting", "refusal", "offer", "lead_in", "question")
 DECORATION = re.compile(r"[*_`~#]+|[\[［](?:\d{1,3}|[\d,\s–-]+)[\]］]|[\U0001F300-\U0001FAFF☺️]")
 SOURCE = re.compile(
@@ -53,17 +57,48 @@ class _Rule:
 
 
 def speech_act(sentence: str) -> SpeechAct:
-    """What a sentence does; "claim" unless it surely does something else."""
+    """What a sentence does; "claim" unless it surely does something else.
+
+    A rule proposes, a trained model confirms; of what no rule knows the model decides alone, if it is surer.
+    """
+    plain = plain_sentence(sentence)
+    if not any(c.isalnum() for c in plain):
+        return "lead_in"  # marks alone
+    act = ruled_act(sentence, plain)
+    model = asides()[script_language(plain)]
+    probability = model.probability(plain + final_mark(sentence))
+    if act != "claim":
+        return act if probability >= model.confirms else "claim"
+    doubtful = len(plain) > LONGEST_ASIDE or any(p.search(plain) for p in _doubts())
+    return "aside" if probability >= model.alone and not doubtful else "claim"
+
+
+def plain_sentence(sentence: str) -> str:
+    """A sentence without emphasis, citations and final marks, folded."""
     plain = (
         unicodedata.normalize("NFKC", DECORATION.sub(" ", SOURCE.sub(" passages ", sentence)))
         .lower()
         .replace("’", "'")
     )
-    plain = " ".join(plain.split()).strip(FINAL_MARKS)
-    if not any(c.isalnum() for c in plain):
-        return "lead_in"  # marks alone
-    colon = sentence.rstrip(" *_").endswith((":", "："))
+    return " ".join(plain.split()).strip(FINAL_MARKS)
+
+
+def final_mark(sentence: str) -> str:
+    """What a sentence ends in, as far as it tells what it does: a question mark, a colon."""
+    last = sentence.rstrip(" *_")[-1:]
+    return "?" if last in ("?", "？") else ":" if last in (":", "：") else ""
+
+
+def ruled_act(sentence: str, plain: str) -> SpeechAct:
+    """What a sentence does by the rules alone."""
+    colon = final_mark(sentence) == ":"
     return next((act for act in ORDER if _rules()[act].holds(plain, announcing=colon)), "claim")
+
+
+@cache
+def _doubts() -> tuple[re.Pattern[str], ...]:
+    """What a sentence holds that is never an aside: a figure, an address, a contrast, a reason."""
+    return _rules()["refusal"].veto
 
 
 @cache

@@ -59,7 +59,9 @@ def _statements_of(sentence: Sentence) -> Iterator[Statement]:
     for clause in cut:
         text = sentence.text[clause.start : clause.end]
         alone = _alone(text, opens=clause.start == 0) if len(cut) > 1 else text
-        claims = speech_act(alone) in ("claim", "lead_in")  # a clause or item introduces nothing
+        act = speech_act(alone)
+        # A clause or an item introduces nothing; of an item, which is short, only the rules know more.
+        claims = act in ("claim", "lead_in") or (act == "aside" and sentence.kind == "item")
         if claims:
             at = sentence.start + clause.start
             yield Statement(text, at, at + len(text), _with_subject(clause.subject if shared else "", alone))

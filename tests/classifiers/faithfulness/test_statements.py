@@ -60,7 +60,7 @@ ANSWERS = {
         ["| Basic | 3 EUR |"],
     ),
     "a heading with a figure does": ("## Only 30 EUR\n\nPay now.", ["Only 30 EUR", "Pay now."]),
-    "items are statements, however short": ("You need:\n- Passport\n- Yes", ["You need:", "Passport", "Yes"]),
+    "items are statements, however short": ("You need:\n- Passport\n- Yes", ["Passport", "Yes"]),
     "clauses between semicolons": (
         "Students pay nothing at all; teachers pay half of it.",
         ["Students pay nothing at all;", "teachers pay half of it."],
@@ -80,7 +80,7 @@ ANSWERS = {
         ["but the card is not free."],
     ),
     "labels of items": ("- **Fees:**\n  - 5 EUR", ["5 EUR"]),
-    "code": ("Run this:\n```\nrm -rf build\n```", ["Run this:", "rm -rf build"]),
+    "code": ("Run this:\n```\nrm -rf build\n```", ["rm -rf build"]),
     "all together": (
         "こんにちは。料金は500円です。他にご質問がございましたら、お気軽にお問い合わせください。",
         ["料金は500円です。"],
