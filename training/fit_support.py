@@ -132,7 +132,7 @@ def chosen_groups(
 def export(model: Support, base: Base) -> None:
     """Write the model folder, in int8."""
     weights = {name: value.detach().float().numpy() for name, value in model.state_dict().items()}
-    kind = Kind(1, base.end, support=True)
+    kind = Kind(2, base.end, support=True)
     if base.name == "minilm":
         made = export_encoder.quantised_model(weights, base.words, kind)
         source = f"{export_encoder.NAME}, four layers, trained by training/fit_support.py"
@@ -147,7 +147,7 @@ def export(model: Support, base: Base) -> None:
         base.words,
         MODELS / name,
         name=f"{name}-int8",
-        width=1,
+        width=2,
         source=source,
         languages=languages,
         licence=licence,

@@ -18,6 +18,7 @@ from typing import Final
 from classifiers.faithfulness.segmentation import sentences
 from classifiers.faithfulness.windows import gathered, joined
 from classifiers.faithfulness.wording import folded, rarity, terms
+from training.perturbations import NUMBER
 from training.rewording import LEAD_INS, Rewriter, Span, exchanged
 
 __all__ = ["Document", "Group", "Said", "groups", "sentence_lines"]
@@ -63,8 +64,9 @@ class Document:
 
 
 def content(text: str) -> dict[str, float]:
-    """The words of a text with their rarity."""
-    return {term: rarity(term) for term in terms(folded(text)).content}
+    """The words of a text with their rarity, and its numbers."""
+    plain = folded(text)
+    return {term: rarity(term) for term in terms(plain).content} | dict.fromkeys(NUMBER.findall(plain), 1.0)
 
 
 def covered(said: Mapping[str, float], lines: Sequence[Mapping[str, float]]) -> float:

@@ -2,7 +2,7 @@
 
 The window is read by itself, each statement with the window before its eyes, so in training one window serves
 all of its statements. Each token of a statement gets a logit of being unsupported. In training their
-log-sum-exp is the statement's, so that one wrong word is enough; what the shipped model gives out is the mean
+log-sum-exp is the statement's, so that one wrong word is enough. The shipped model gives it out, and the mean
 of their probabilities, which tells real answers apart better (README.md).
 """
 
@@ -27,11 +27,11 @@ __all__ = [
     "Base",
     "Packed",
     "Support",
-    "doubts",
     "e5",
     "minilm",
     "packed",
     "predicted",
+    "readings",
     "statement_logits",
     "tensors",
 ]
@@ -199,15 +199,17 @@ def statement_logits(tokens: torch.Tensor, parts: torch.Tensor, most: int) -> to
     return -torch.logsumexp(tokens[:, None, :].masked_fill(~own, -1e4), dim=2)
 
 
-def doubts(tokens: torch.Tensor, parts: torch.Tensor, most: int) -> torch.Tensor:
-    """The mean probability of being unsupported of each statement's tokens but its last, the separator."""
+def readings(tokens: torch.Tensor, parts: torch.Tensor, most: int) -> torch.Tensor:
+    """What the exported model gives of each statement but its separator, shape (batch, most, 2)."""
     last = torch.nn.functional.pad(parts[:, 1:], (0, 1), value=UNKNOWN) != parts
     own = (parts[:, None, :] == torch.arange(1, most + 1)[None, :, None]) & ~last[:, None, :]
-    return (tokens.sigmoid()[:, None, :] * own).sum(2) / own.sum(2).clamp(min=1)
+    mean = (tokens.sigmoid()[:, None, :] * own).sum(2) / own.sum(2).clamp(min=1)
+    whole = -torch.logsumexp(tokens[:, None, :].masked_fill(~own, -1e4), dim=2)
+    return torch.stack([-torch.logit(mean, eps=LEAST_DOUBT), whole], dim=2)
 
 
-def predicted(model: Support, base: Base, made: Sequence[Group]) -> Iterator[list[float]]:
-    """The logits of each group's statements, as the exported model gives them."""
+def predicted(model: Support, base: Base, made: Sequence[Group]) -> Iterator[list[list[float]]]:
+    """The readings of each group's statements."""
     model.eval()
     with torch.no_grad():
         for at in range(0, len(made), 16):
@@ -215,7 +217,6 @@ def predicted(model: Support, base: Base, made: Sequence[Group]) -> Iterator[lis
             read = tensors(part)
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 tokens = model(read["ids"], read["places"], read["parts"])
-            found = doubts(tokens, read["parts"], max(len(one.supported) for one in part))
-            logits = -torch.logit(found, eps=LEAST_DOUBT)
-            for row, one in zip(logits.tolist(), part, strict=True):
+            found = readings(tokens, read["parts"], max(len(one.supported) for one in part))
+            for row, one in zip(found.tolist(), part, strict=True):
                 yield row[: len(one.supported)]

@@ -273,22 +273,25 @@ def one_way(graph: Graph, second: str) -> str:
 
 
 def supported(graph: Graph, x: str, second: str, weights: Weights) -> str:
-    """The logit of the mean, over the tokens of the second text, of how likely each is supported."""
+    """Of the tokens of the second text, the mean of how likely each is supported, and how likely all are."""
     weight, bias = weights["head.weight"].T, weights["head.bias"]
     rows = graph.apply("MatMul", x, graph.constant("head.weight", weight))
     rows = graph.apply("Add", rows, graph.constant("head.bias", bias))
-    doubts = graph.apply("Sigmoid", graph.apply("Squeeze", rows, graph.constant("head.axis", np.array([2]))))
+    tokens = graph.apply("Squeeze", rows, graph.constant("head.axis", np.array([2])))
     real = graph.apply("Mul", second, graph.apply("Cast", "attention_mask", to=TensorProto.FLOAT))
     mask = graph.apply("Mul", real, graph.apply("Sub", "part.one", "part.ends"))
     axis = graph.constant("head.tokens", np.array([1]))
     count = graph.apply("Max", graph.apply("ReduceSum", mask, axis, keepdims=1), "part.one")
-    mean = graph.apply(
-        "Div", graph.apply("ReduceSum", graph.apply("Mul", doubts, mask), axis, keepdims=1), count
-    )
+    doubts = graph.apply("Mul", graph.apply("Sigmoid", tokens), mask)
+    mean = graph.apply("Div", graph.apply("ReduceSum", doubts, axis, keepdims=1), count)
     least = graph.constant("head.least", np.float32(LEAST_DOUBT))
     mean = graph.apply("Clip", mean, least, graph.constant("head.most", np.float32(1 - LEAST_DOUBT)))
     against = graph.apply("Log", graph.apply("Sub", "part.one", mean))
-    return graph.apply("Sub", against, graph.apply("Log", mean), outputs=("embedding",))
+    share = graph.apply("Sub", against, graph.apply("Log", mean))
+    left_out = graph.apply("Mul", graph.apply("Sub", "part.one", mask), "never")
+    kept = graph.apply("Add", graph.apply("Mul", tokens, mask), left_out)
+    whole = graph.apply("Neg", graph.apply("ReduceLogSumExp", kept, axis, keepdims=1))
+    return graph.apply("Concat", share, whole, outputs=("embedding",), axis=1)
 
 
 def depth(weights: Weights) -> int:
