@@ -24,7 +24,7 @@ from evaluation.faithfulness import FaithfulnessResult, evaluate_faithfulness
 from evaluation.statistics import Rate
 from gateway.checking.opening import judge_apart
 from gateway.configuration import find_settings
-from gateway.settings import FaithfulnessSettings
+from gateway.settings import Settings
 
 __all__ = ["FLOORS", "LANGUAGES", "better", "reached", "read_probes"]
 
@@ -40,7 +40,7 @@ def main() -> None:
     arguments.add_argument("--config", type=Path)
     arguments.add_argument("--raise-floors", action="store_true")
     chosen = arguments.parse_args()
-    results = uvloop.run(_judged(find_settings(chosen.config).faithfulness))
+    results = uvloop.run(_judged(find_settings(chosen.config)))
     console = Console(highlight=False)
     console.print(_table(results))
     if chosen.raise_floors:
@@ -49,7 +49,7 @@ def main() -> None:
         FLOORS.write_text(json.dumps(now, indent=1) + "\n", "utf-8")
 
 
-async def _judged(settings: FaithfulnessSettings) -> dict[str, FaithfulnessResult]:
+async def _judged(settings: Settings) -> dict[str, FaithfulnessResult]:
     async with judge_apart(settings) as judge:
         return {lang: await evaluate_faithfulness(read_probes(lang), judge) for lang in LANGUAGES}
 

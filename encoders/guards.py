@@ -5,27 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from anyio import CapacityLimiter, to_thread
 
 from encoders import EncoderError
-from encoders.tensors import digest
+from encoders.huggingface import FAILURES, loaded, plain, width
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 __all__ = ["ClassificationModel", "GuardModel"]
 
-LONGEST_WINDOW: Final = 512  # tokens; what most guards were trained on
 MOST_WINDOWS: Final = 32
 OVERLAP: Final = 4  # an attack on the edge of a window stands whole in the next: a quarter of it again
 LONGEST_REPLY: Final = 32  # tokens; "unsafe\nS1" needs a few
 
 _UNSAFE = re.compile(r"^\s*(?:safety:\s*)?unsafe\b", re.IGNORECASE)
 _SAFE = re.compile(r"^\s*(?:safety:\s*)?safe\b", re.IGNORECASE)
-_Failures = (RuntimeError, ValueError, IndexError, KeyError, TypeError)
 
 
 class ClassificationModel:
@@ -44,7 +41,7 @@ class ClassificationModel:
         Raises:
             EncoderError: if the extra is not installed, or there is no such model.
         """
-        return cls(*_loaded(model, "AutoModelForSequenceClassification"))
+        return cls(*loaded(model, "AutoModelForSequenceClassification"))
 
     @property
     def name(self) -> str:
@@ -63,7 +60,7 @@ class ClassificationModel:
     def _scores(self, text: str) -> dict[str, float]:
         import torch
 
-        windows = self._windows(_plain(text, self._tokenizer))
+        windows = self._windows(plain(text, self._tokenizer))
         with torch.inference_mode():
             logits = self._model(**windows).logits
         several = self._model.config.problem_type == "multi_label_classification" or logits.shape[1] == 1
@@ -71,17 +68,15 @@ class ClassificationModel:
         return dict(zip(self.labels, scores, strict=True))
 
     def _windows(self, text: str) -> Any:
-        config = self._model.config
-        known = (self._tokenizer.model_max_length, getattr(config, "max_position_embeddings", LONGEST_WINDOW))
-        width = min(LONGEST_WINDOW, *known)
+        longest = width(self._model, self._tokenizer)
         windows = self._tokenizer(
-            text, truncation=True, max_length=width, stride=width // OVERLAP, padding=True,
+            text, truncation=True, max_length=longest, stride=longest // OVERLAP, padding=True,
             return_overflowing_tokens=True, return_tensors="pt",
         )  # fmt: skip
         windows.pop("overflow_to_sample_mapping", None)
         if (count := len(windows["input_ids"])) > MOST_WINDOWS:
             raise ValueError(
-                f"the text has {count} windows of {width} tokens, at most {MOST_WINDOWS} are read"
+                f"the text has {count} windows of {longest} tokens, at most {MOST_WINDOWS} are read"
             )
         return windows
 
@@ -107,7 +102,7 @@ class GuardModel:
         Raises:
             EncoderError: if the extra is not installed, or there is no such model.
         """
-        return cls(*_loaded(model, "AutoModelForCausalLM"))
+        return cls(*loaded(model, "AutoModelForCausalLM"))
 
     @property
     def name(self) -> str:
@@ -126,7 +121,7 @@ class GuardModel:
     def _score(self, text: str) -> dict[str, float]:
         import torch
 
-        chat = [{"role": "user", "content": _plain(text, self._tokenizer)}]
+        chat = [{"role": "user", "content": plain(text, self._tokenizer)}]
         asked: Any = self._tokenizer.apply_chat_template(
             chat, add_generation_prompt=True, return_tensors="pt", return_dict=True
         )
@@ -148,38 +143,7 @@ class GuardModel:
 async def _inferred(
     infer: Callable[[str], dict[str, float]], text: str, limiter: CapacityLimiter, name: str
 ) -> dict[str, float]:
-    readable = text.encode("utf-8", "replace").decode("utf-8")
     try:
-        return await to_thread.run_sync(partial(infer, readable), limiter=limiter)
-    except _Failures as error:
+        return await to_thread.run_sync(partial(infer, text), limiter=limiter)
+    except FAILURES as error:
         raise EncoderError(f"inference with {name} failed: {error}") from error
-
-
-def _plain(text: str, tokenizer: PreTrainedTokenizerBase) -> str:
-    """The text without the model's control tokens: an asker must not end his own turn."""
-    for token in tokenizer.all_special_tokens:
-        text = text.replace(token, " ")
-    return text
-
-
-def _loaded(model: str, kind: str) -> tuple[Any, Any, str]:
-    try:
-        import transformers
-        from safetensors import SafetensorError
-    except ImportError as error:
-        raise EncoderError(
-            f"the model {model!r} needs transformers: pip install 'sekisho[models]'"
-        ) from error
-    logging: Any = transformers.utils.logging
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        tokenizer = getattr(transformers, "AutoTokenizer").from_pretrained(model)  # noqa: B009
-        weights = getattr(transformers, kind).from_pretrained(model).eval()
-    except (OSError, SafetensorError, *_Failures) as error:
-        raise EncoderError(f"transformers can't load {model!r}: {error}") from error
-    finally:
-        if shown:
-            logging.enable_progress_bar()
-    name = Path(model).name if Path(model).is_dir() else model
-    return weights, tokenizer, f"{name}@{digest(weights)[:12]}"

@@ -70,7 +70,7 @@ def faithfulness_command(
 ) -> None:
     """Unsupported answers: what the configured judge stops, and what it stops wrongly."""
     rows = read_cases(cases, Answer)
-    settings = find_settings(config).faithfulness
+    settings = find_settings(config)
 
     async def measure(progress: Callable[[], None]) -> FaithfulnessResult:
         async with judge_apart(settings) as judge:

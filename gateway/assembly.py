@@ -133,7 +133,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     rag = _rag(settings, stores)
     stack.push_async_callback(rag.close)
     chatbot = around_rag(rag)
-    judge = await open_judge(settings.faithfulness, metrics.checking, stack)
+    judge = await open_judge(settings.faithfulness, stores.encoder, metrics.checking, stack)
     audits = _audits(settings.cache, stores)
     opening = open_desk(settings, stores, gatekeeping.examples, metrics)
     desk = await stack.enter_async_context(opening)

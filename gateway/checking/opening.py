@@ -7,18 +7,23 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import assert_never
 
+from anyio import to_thread
 from prometheus_client import CollectorRegistry
 
 from classifiers.faithfulness.cascade import CascadeJudge
+from classifiers.faithfulness.cross_encoder import CrossEncoderJudge
 from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.faithfulness.llm import LlmJudge
 from classifiers.faithfulness.ruling import VerdictPolicy
+from encoders import Encoder
+from encoders.consistency import ConsistencyModel
 from gateway.asked_model import AskedModel
 from gateway.checking.metrics import CheckMetrics
 from gateway.errors import ConfigurationError
 from gateway.rag.completions import ChatModel
-from gateway.settings import FaithfulnessSettings
+from gateway.settings import FaithfulnessSettings, Settings
 from gateway.stages import Judge
+from gateway.stores import open_encoder
 from gateway.switched_off import NoJudge
 
 __all__ = ["judge_apart", "open_judge", "verdict_policy"]
@@ -28,7 +33,9 @@ HURRY = (
 )
 
 
-async def open_judge(settings: FaithfulnessSettings, metrics: CheckMetrics, stack: AsyncExitStack) -> Judge:
+async def open_judge(
+    settings: FaithfulnessSettings, encoder: Encoder, metrics: CheckMetrics, stack: AsyncExitStack
+) -> Judge:
     """The configured judge; what it must close is on the stack.
 
     Raises:
@@ -42,7 +49,7 @@ async def open_judge(settings: FaithfulnessSettings, metrics: CheckMetrics, stac
         case "llm":
             return _llm(settings, metrics, stack)
         case "cross-encoder":
-            raise ConfigurationError("faithfulness.judge: cross-encoder is not there yet")
+            return await _cross_encoder(settings, encoder)
         case "cascade":
             return CascadeJudge(
                 LexicalJudge(),
@@ -56,10 +63,11 @@ async def open_judge(settings: FaithfulnessSettings, metrics: CheckMetrics, stac
 
 
 @asynccontextmanager
-async def judge_apart(settings: FaithfulnessSettings) -> AsyncIterator[Judge]:
+async def judge_apart(settings: Settings) -> AsyncIterator[Judge]:
     """The same judge for whoever needs nothing else of a gateway."""
     async with AsyncExitStack() as stack:
-        yield await open_judge(settings, CheckMetrics(CollectorRegistry()), stack)
+        metrics = CheckMetrics(CollectorRegistry())
+        yield await open_judge(settings.faithfulness, await open_encoder(settings), metrics, stack)
 
 
 def verdict_policy(settings: FaithfulnessSettings) -> VerdictPolicy:
@@ -67,6 +75,14 @@ def verdict_policy(settings: FaithfulnessSettings) -> VerdictPolicy:
     return VerdictPolicy(
         block=settings.block, mean=settings.mean, repair=settings.repair, on_unchecked=settings.on_unchecked
     )
+
+
+async def _cross_encoder(settings: FaithfulnessSettings, encoder: Encoder) -> CrossEncoderJudge:
+    if settings.model is None:
+        raise ConfigurationError("faithfulness.judge: cross-encoder needs faithfulness.model")
+    load = partial(ConsistencyModel.load, settings.model, supported_label=settings.supported_label)
+    cut = {} if settings.cut is None else {"cut": settings.cut}
+    return CrossEncoderJudge(await to_thread.run_sync(load), encoder, **cut)
 
 
 def _llm(settings: FaithfulnessSettings, metrics: CheckMetrics, stack: AsyncExitStack) -> LlmJudge:
