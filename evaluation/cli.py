@@ -11,13 +11,12 @@ import uvloop
 from rich.console import Console
 
 from evaluation import tables
-from evaluation.cases import Answer, Feedback, FollowUp, Pair, ShelfEntry, Traffic, read_cases
+from evaluation.cases import Feedback, FollowUp, Pair, ShelfEntry, Traffic, read_cases
 from evaluation.command_line import Config, File, Json, bar, scratch, tell
-from evaluation.faithfulness import FaithfulnessResult, evaluate_faithfulness
+from evaluation.faithfulness_commands import faithfulness_command
 from evaluation.followups import evaluate_followups
 from evaluation.gate_commands import gate_command
 from evaluation.shelf import evaluate_pairs, evaluate_traffic
-from gateway.checking.opening import judge_apart
 from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
 from gateway.stores import open_encoder
@@ -64,23 +63,6 @@ def cache_command(
             raise InvalidRequest("give either --pairs, or --entries and --traffic")
 
 
-@app.command("faithfulness")
-def faithfulness_command(
-    cases: Annotated[Path, typer.Option()], config: Config = None, json_file: Json = None
-) -> None:
-    """Unsupported answers: what the configured judge stops, and what it stops wrongly."""
-    rows = read_cases(cases, Answer)
-    settings = find_settings(config)
-
-    async def measure(progress: Callable[[], None]) -> FaithfulnessResult:
-        async with judge_apart(settings) as judge:
-            return await evaluate_faithfulness(rows, judge, progress=progress)
-
-    with bar(len(rows)) as progress:
-        found = uvloop.run(measure(progress))
-    tell(tables.faithfulness_table(found), found.as_json(), json_file)
-
-
 @app.command("followups")
 def followups_command(
     cases: Annotated[Path, typer.Option()], config: Config = None, json_file: Json = None
@@ -99,3 +81,4 @@ def followups_command(
 
 
 app.command("gate")(gate_command)
+app.command("faithfulness")(faithfulness_command)

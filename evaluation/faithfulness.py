@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from classifiers.faithfulness import Checked, FaithfulnessVerdict
+from classifiers import ClassifierError
+from classifiers.faithfulness import Checked, FaithfulnessVerdict, Unchecked
 from evaluation.cases import Answer
-from evaluation.statistics import Rate, auroc, auroc_within_group, percentiles, recall_at_false_positive_rate
+from evaluation.statistics import (
+    Rate,
+    auroc,
+    auroc_within_group,
+    f1,
+    percentiles,
+    recall_at_false_positive_rate,
+)
 from gateway.stages import Judge
 
 __all__ = ["FaithfulnessResult", "Judged", "evaluate_faithfulness"]
@@ -22,6 +31,11 @@ class Judged:
     case: Answer
     verdict: FaithfulnessVerdict
     ms: float
+
+    @property
+    def wrong(self) -> bool:
+        """Delivered though unfaithful, or kept back though faithful."""
+        return self.flagged is self.case.faithful
 
     @property
     def flagged(self) -> bool:
@@ -49,6 +63,11 @@ class FaithfulnessResult:
             ),
         }
 
+    def worst(self, count: int) -> list[Judged]:
+        """What was decided wrongly, the judge's surest errors first."""
+        wrong = [one for one in self.judged if one.wrong]
+        return sorted(wrong, key=lambda one: -abs(_suspicion(one) - (not one.case.faithful)))[:count]
+
     def parts(self, named: Callable[[Answer], Sequence[str]]) -> dict[str, FaithfulnessResult]:
         """The verdicts by what the rows are called; a row may have several names, or none."""
         names = sorted({name for one in self.judged for name in named(one.case)})
@@ -56,14 +75,6 @@ class FaithfulnessResult:
             name: FaithfulnessResult(tuple(one for one in self.judged if name in named(one.case)))
             for name in names
         }
-
-    def f_threshold_f1(self, threshold: float = 0.8) -> float | None:
-        """F1 of RAGAS' rule, which blocks below a mean F: the baseline that one bad statement slips past."""
-        flags = [
-            not isinstance(one.verdict, Checked) or one.verdict.faithfulness < threshold
-            for one in self.judged
-        ]
-        return _f1(flags, [not one.case.faithful for one in self.judged])
 
     def as_json(self) -> dict[str, Any]:
         """The keys of the contract."""
@@ -82,8 +93,8 @@ class FaithfulnessResult:
             ),
             "precision": rates["precision"].value,
             "recall": rates["recall"].value,
-            "f1": _f1([one.flagged for one in self.judged], unfaithful),
-            "flag_all_f1": _f1([True] * len(unfaithful), unfaithful),
+            "f1": f1([one.flagged for one in self.judged], unfaithful),
+            "flag_all_f1": f1([True] * len(unfaithful), unfaithful),
             "recall_at_5pct_false_block": recall_at_false_positive_rate(bad, good, 0.05),
             "unchecked": rates["unchecked"].count,
             "latency_ms": percentiles(one.ms for one in self.judged),
@@ -91,23 +102,30 @@ class FaithfulnessResult:
 
 
 async def evaluate_faithfulness(
-    cases: Sequence[Answer], judge: Judge, *, progress: Callable[[], None] = lambda: None
+    cases: Sequence[Answer],
+    judge: Judge,
+    *,
+    at_once: int = 1,
+    progress: Callable[[], None] = lambda: None,
 ) -> FaithfulnessResult:
-    """Judge every answer, one after the other, as the gateway would."""
-    judged = []
-    for case in cases:
-        started = perf_counter()
-        verdict = await judge.judge(case.answer, case.contexts, question=case.question)
-        judged.append(Judged(case, verdict, (perf_counter() - started) * 1000))
+    """Judge every answer, at most `at_once` at a time; one that the judge can't judge is unchecked."""
+    lane = asyncio.Semaphore(at_once)
+
+    async def judged(case: Answer) -> Judged:
+        async with lane:
+            started = perf_counter()
+            try:
+                verdict = await judge.judge(case.answer, case.contexts, question=case.question)
+            except ClassifierError as exc:  # as the pipeline has it
+                verdict = Unchecked(reason=str(exc), judge="none")
+            ms = (perf_counter() - started) * 1000
         progress()
-    return FaithfulnessResult(tuple(judged))
+        return Judged(case, verdict, ms)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(judged(case)) for case in cases]
+    return FaithfulnessResult(tuple(task.result() for task in tasks))
 
 
 def _suspicion(one: Judged) -> float:
     return 1 - one.verdict.score if isinstance(one.verdict, Checked) else 1.0
-
-
-def _f1(flags: Sequence[bool], unfaithful: Sequence[bool]) -> float | None:
-    both = sum(flag and bad for flag, bad in zip(flags, unfaithful, strict=True))
-    total = sum(flags) + sum(unfaithful)
-    return 2 * both / total if total else None

@@ -1,21 +1,23 @@
-"""What the gate was fitted on: no figure about it may come from these texts."""
+"""What the gate and the faithfulness judge were fitted on: no figure about them may come from there."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from classifiers.faithfulness.shipped import fitted_on
 from classifiers.gate import Policy
 from classifiers.gate.shipped import shipped_attacks, shipped_everyday
 from classifiers.text import normalise, only_words
-from evaluation.cases import GateCase
+from evaluation.cases import Answer, GateCase
 from gateway.assembly import Services
 from gateway.gatekeeping.learning import taught
 from gateway.gatekeeping.opening import VERIFIED_QUESTIONS
 from gateway.policy import read_policy
 
-__all__ = ["FittedTexts", "LeftOut", "Unseen", "same_words"]
+__all__ = ["FittedTexts", "LeftOut", "Unseen", "judge_sources", "same_words"]
 
 Case = TypeVar("Case", bound=GateCase)
 
@@ -75,3 +77,18 @@ class FittedTexts:
 def same_words(text: str) -> str:
     """Equal for two texts that differ in width, case, spaces, punctuation or invisible characters alone."""
     return only_words(normalise(text))
+
+
+def judge_sources(judge: str, cases: Sequence[Answer]) -> list[str]:
+    """On what the judge was fitted, and a warning if rows of a file come from there."""
+    if judge not in ("local", "cascade"):
+        return ["What the judge's model was trained on is not known here; it may have seen these answers."]
+    known = fitted_on()
+    seen = Counter(case.source for case in cases if case.source in known)
+    said = [f"The shipped judge was fitted on: {', '.join(known)}."]
+    if not any(case.source for case in cases):
+        said.append("The rows have no `source`, so whether they are among these is not known.")
+    if seen:
+        used = "; ".join(f"{count} of {source} ({known[source]})" for source, count in seen.items())
+        said.append(f"Warning: {used}. Read their figures as what to expect at best.")
+    return said

@@ -2,53 +2,30 @@
 
 from __future__ import annotations
 
-import io
 import math
-import warnings
 from collections.abc import Sequence
-from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
+from evaluation.drawing import INK, OURS, drawn, leave_empty, svg_of
 from evaluation.few_shot import FewShotCurve
 from evaluation.gate import GateResult, JudgedQuestion
 from evaluation.gate_tables import worst_first
 
 __all__ = ["curves_svg", "few_shot_svg", "slices_svg"]
 
-# Stand-ins, replaced in the SVG by colours of the page, so that it can be light or dark.
-_INK, _FAINT = "#010203", "#040506"
-_OURS, _WORDS = "#0b7a75", "#c2703d"
-_BY_CLASS = {"must": "#3b6fb6", "may": _OURS, "must_not": "#a23b5a"}
-_STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",  # text stays text: any language, by the fonts of the reader
-    "svg.hashsalt": "sekisho",
-    "font.family": "sans-serif",
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 11,
-    "grid.color": _FAINT,
-    "grid.linewidth": 0.6,
-    "xtick.major.size": 0,
-    "ytick.major.size": 0,
-    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), _INK),
-    "axes.edgecolor": _FAINT,
-}
+_WORDS = "#c2703d"
+_BY_CLASS = {"must": "#3b6fb6", "may": OURS, "must_not": "#a23b5a"}
 _REFUSALS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 def slices_svg(result: GateResult) -> str:
     """A line for each slice, the worst first: wrong decisions with their interval, and the baseline's."""
     parts = worst_first(result)
-    with mpl.rc_context(_STYLE):
+    with drawn():
         figure = Figure(figsize=(9, 0.9 + 0.42 * len(parts)), layout="constrained")
         axes = figure.subplots()
         for row, (_, part) in enumerate(parts):
@@ -70,7 +47,7 @@ def slices_svg(result: GateResult) -> str:
         axes.spines["left"].set_visible(False)
         axes.xaxis.set_major_formatter(PercentFormatter(1.0))
         axes.set_xlabel("decided wrongly: refused, of must; let through to RAG, of the others")
-        return _svg(figure)
+        return svg_of(figure)
 
 
 def curves_svg(result: GateResult, *, promise: float) -> str:
@@ -84,29 +61,29 @@ def curves_svg(result: GateResult, *, promise: float) -> str:
     columns = min(3, len(names))
     rows = math.ceil(len(names) / columns)
     by_slice = result.by_slice()
-    with mpl.rc_context(_STYLE):
+    with drawn():
         figure = Figure(figsize=(3.2 * columns, 2.7 * rows), layout="constrained")
         panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
         for axes, name in zip(panels, names, strict=False):
-            axes.axvline(promise, color=_INK, linewidth=0.8, alpha=0.5)
+            axes.axvline(promise, color=INK, linewidth=0.8, alpha=0.5)
             _curve(axes, name, result, by_slice[name])
-        _leave_empty(list(panels), len(names), columns)
+        leave_empty(list(panels), len(names), columns)
         figure.supxlabel("must-questions refused", fontsize=10)
         figure.supylabel("let through to RAG", fontsize=10)
-        return _svg(figure)
+        return svg_of(figure)
 
 
 def _curve(axes: Axes, name: str, result: GateResult, others: Sequence[JudgedQuestion]) -> None:
     must = result.must
     ours = _leak([one.verdict.score for one in must], [one.verdict.score for one in others])
-    axes.step(*ours, where="post", color=_OURS, linewidth=2)
+    axes.step(*ours, where="post", color=OURS, linewidth=2)
     words = [one.words for one in must if one.words is not None]
     if words:
         beside = _leak(words, [one.words for one in others if one.words is not None])
         axes.step(*beside, where="post", color=_WORDS, linewidth=1.3, linestyle=(0, (4, 2)))
     refused = result.false_refusals.value or 0.0
     through = sum(one.let_through for one in others) / len(others)
-    axes.plot(max(refused, _REFUSALS[0]), through, "o", color=_OURS, markersize=8, markeredgecolor="white")
+    axes.plot(max(refused, _REFUSALS[0]), through, "o", color=OURS, markersize=8, markeredgecolor="white")
     axes.set_xscale("log")
     axes.set_xlim(_REFUSALS[0], _REFUSALS[-1])
     axes.xaxis.set_major_locator(FixedLocator(_REFUSALS[::2]))
@@ -134,11 +111,11 @@ def few_shot_svg(curve: FewShotCurve) -> str:
     columns = min(3, len(ours))
     rows = math.ceil(len(ours) / columns)
     sizes = list(curve.results)
-    with mpl.rc_context(_STYLE):
+    with drawn():
         figure = Figure(figsize=(3.2 * columns, 2.5 * rows), layout="constrained")
         panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
         for axes, (name, points) in zip(panels, ours.items(), strict=False):
-            for found, colour, line in ((points, _OURS, "-"), (words.get(name, {}), _WORDS, (0, (4, 2)))):
+            for found, colour, line in ((points, OURS, "-"), (words.get(name, {}), _WORDS, (0, (4, 2)))):
                 places = [sizes.index(size) for size in found]
                 spreads = list(found.values())
                 axes.plot(
@@ -148,25 +125,7 @@ def few_shot_svg(curve: FewShotCurve) -> str:
                 axes.fill_between(places, low, high, color=colour, alpha=0.18, linewidth=0)
             axes.set_title(name)
             axes.set_xticks(range(len(sizes)), [str(size) for size in sizes])
-        _leave_empty(list(panels), len(ours), columns)
+        leave_empty(list(panels), len(ours), columns)
         figure.supxlabel("examples a class", fontsize=10)
         figure.supylabel("AUROC against must", fontsize=10)
-        return _svg(figure)
-
-
-def _leave_empty(panels: list[Axes], used: int, columns: int) -> None:
-    """Hide the panels that are left over, and say the scale below the last one of each column."""
-    for axes in panels[used:]:
-        axes.set_axis_off()
-    for axes in panels[max(used - columns, 0) : used]:
-        axes.tick_params(labelbottom=True)
-
-
-def _svg(figure: Figure) -> str:
-    written = io.StringIO()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph", UserWarning)  # the reader's fonts draw it, not ours
-        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    text = written.getvalue()
-    text = text[text.index("<svg") :]  # inside a page there is no prologue
-    return text.replace(_INK, "currentColor").replace(_FAINT, "var(--faint)")
+        return svg_of(figure)

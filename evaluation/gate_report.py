@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, StrictUndefined
 
 from evaluation.few_shot import FewShotCurve
 from evaluation.gate import GateResult
 from evaluation.gate_tables import worst_first
-from gateway.errors import InvalidRequest
+from evaluation.report_page import drawing, write_page
 
 __all__ = ["write_report"]
 
@@ -28,22 +25,17 @@ def write_report(
     Raises:
         InvalidRequest: if what draws is not installed, or the file can't be written.
     """
-    try:
+    with drawing():
         from evaluation.gate_figures import curves_svg, few_shot_svg, slices_svg
-    except ImportError as exc:
-        raise InvalidRequest(
-            '--report draws with matplotlib: expected the extra "report" to be installed'
-        ) from exc
     figures: dict[str, Any] = {
         "slices_svg": slices_svg(result),
         "curves_svg": curves_svg(result, promise=promise),
         "few_shot_svg": few_shot_svg(few_shot) if few_shot else "",
         "seeds": max(map(len, few_shot.results.values())) if few_shot else 0,
     }
-    template = Environment(autoescape=True, undefined=StrictUndefined).from_string(
-        (files("evaluation") / "gate_report.html").read_text("utf-8")
-    )
-    page = template.render(
+    write_page(
+        file,
+        "gate_report.html",
         about=about,
         promise=promise,
         result=result,
@@ -52,7 +44,3 @@ def write_report(
         latency=result.as_json()["latency_ms"],
         **figures,
     )
-    try:
-        file.write_text(page, encoding="utf-8")
-    except OSError as exc:
-        raise InvalidRequest(f"--report: {file} can't be written: {exc.strerror}") from exc

@@ -6,11 +6,10 @@ from typing import Any
 
 from rich.table import Column, Table
 
-from evaluation.faithfulness import FaithfulnessResult
 from evaluation.followups import FollowUpsResult
 from evaluation.shelf import PairsResult, TrafficResult
 
-__all__ = ["BASELINE", "faithfulness_table", "followups_table", "pairs_table", "traffic_table"]
+__all__ = ["BASELINE", "followups_table", "latency", "pairs_table", "traffic_table"]
 
 BASELINE = "dim"
 
@@ -28,7 +27,7 @@ def pairs_table(result: PairsResult) -> list[Table]:
     kinds = Table(Column("category", no_wrap=True), "pairs", "may reuse", "served", title="by category")
     for category, part in sorted(result.by_category().items()):
         kinds.add_row(category, str(part.served.n), part.kind, str(part.served))
-    kinds.caption = _latency(result.as_json())
+    kinds.caption = latency(result.as_json())
     return [whole, kinds]
 
 
@@ -40,7 +39,7 @@ def traffic_table(result: TrafficResult) -> list[Table]:
     )  # fmt: skip
     for name, rates in result.shelves().items():
         table.add_row(name, *(str(rate) for rate in rates), style="" if name == "Sekisho" else BASELINE)
-    table.caption = f"{result.cut}\n{_latency(result.as_json())}"
+    table.caption = f"{result.cut}\n{latency(result.as_json())}"
     return [table]
 
 
@@ -55,44 +54,10 @@ def followups_table(result: FollowUpsResult) -> list[Table]:
     )
     for name, (missed, held) in result.ways().items():
         table.add_row(name, str(missed), str(held), style="" if name == "Sekisho" else BASELINE)
-    table.caption = _latency(found)
+    table.caption = latency(found)
     return [table]
 
 
-def faithfulness_table(result: FaithfulnessResult) -> list[Table]:
-    """Our verdict beside flagging everything and beside RAGAS' rule on our own statements."""
-    found = result.as_json()
-    table = Table("", "F1", title=f"{found['n']} answers, {found['unfaithful']} of them unfaithful")
-    table.add_row("Sekisho: block on any unsupported statement", _number(found["f1"]))
-    table.add_row(
-        "same statements, block below F = 0.8 (RAGAS' rule)", _number(result.f_threshold_f1()), style=BASELINE
-    )
-    table.add_row("flag everything", _number(found["flag_all_f1"]), style=BASELINE)
-    rates = Table("", "rate and 95 % interval")
-    for name, rate in result.rates().items():
-        rates.add_row(name, str(rate))
-    rates.add_row("recall at 5 % false blocks", _number(found["recall_at_5pct_false_block"]))
-    rates.add_row("AUROC", _number(found["auroc"]))
-    rates.add_row("AUROC within one generator", _number(found["auroc_within_group"]))
-    rates.caption = _latency(found)
-    groups = Table(
-        Column("group", no_wrap=True), "answers", "unfaithful", "recall", "false blocks", title="by group"
-    )
-    for name, part in result.parts(lambda case: [case.group]).items():
-        part_rates = part.rates()
-        groups.add_row(
-            name,
-            str(len(part.judged)),
-            str(part.as_json()["unfaithful"]),
-            str(part_rates["recall"]),
-            str(part_rates["false blocks"]),
-        )
-    return [table, rates, groups]
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _latency(found: dict[str, Any]) -> str:
+def latency(found: dict[str, Any]) -> str:
+    """Times of a case, as a caption."""
     return "p50 {p50} ms, p95 {p95} ms a case, one after the other".format(**found["latency_ms"])

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.faithfulness_quality import FLOORS, LANGUAGES, better, reached, read_probes
 from evaluation.faithfulness import evaluate_faithfulness
 from evaluation.statistics import auroc
-from gateway.assembly import open_judge
+from gateway.checking.opening import judge_apart
 from gateway.settings import Settings
 
 KINDS = {
@@ -60,7 +60,8 @@ def test_the_length_of_a_probe_gives_little_away(lang: str) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 async def test_the_judge_that_serves_holds_its_level(lang: str) -> None:
-    result = await evaluate_faithfulness(read_probes(lang), open_judge(Settings()))
+    async with judge_apart(Settings()) as judge:
+        result = await evaluate_faithfulness(read_probes(lang), judge)
     now, least = reached(result), floors[lang]
     assert sum(now["caught"].values()) >= sum(least["caught"].values())
     assert now["false_blocks"] <= least["false_blocks"]
