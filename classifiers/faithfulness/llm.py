@@ -132,9 +132,7 @@ class LlmJudge:
             return Unchecked(reason="nothing to check", judge=self.name)
         if not any(context.strip() for context in contexts):
             return Unchecked(reason="no contexts", judge=self.name)
-        found = statements(answer)
-        if self._splits:
-            found = await self._statements(answer, found, question or "")
+        found = await self.split(answer, question or "") if self._splits else statements(answer)
         return verdict_of(await self.verdicts(found, contexts), judge=self.name)
 
     async def verdicts(
@@ -184,13 +182,17 @@ class LlmJudge:
             span=span_of(near, contexts),
         )
 
-    async def _statements(self, answer: str, own: Sequence[Statement], question: str) -> list[Statement]:
-        """The model's statements, each with its place in the answer, and what they leave out."""
+    async def split(self, answer: str, question: str, /) -> list[Statement]:
+        """The model's statements, each with its place in the answer, and what they leave out.
+
+        Raises:
+            ClassifierError: if the model can't be asked, or gives none that can be read.
+        """
         given = {"question": _plain(question), "answer": _plain(answer)}
         reply = await self._ask(_prompt("statements", script_language(answer)), given, _STATEMENTS)
         said = [_plain(one) for one in read_object(reply, _Statements, judge=self.name).statements]
         found = [placed(one, answer) for one in said if one.strip()]
-        return found + left_out(own, found)
+        return found + left_out(statements(answer), found)
 
     async def _asked(
         self, found: Sequence[Statement], window: _Window

@@ -22,7 +22,7 @@ from encoders import EncoderError
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score, Undetermined
 
-__all__ = ["LANGUAGES", "PROMPTS", "Examiner", "Steps", "determined", "lacking", "prompt_of"]
+__all__ = ["LANGUAGES", "PROMPTS", "Examiner", "Recorded", "Steps", "determined", "lacking", "prompt_of"]
 
 PROMPTS = "prompts@1"  # part of the version of every metric that asks
 LANGUAGES = ("en", "ja", "zh")
@@ -38,17 +38,41 @@ _LACKING = {
 }
 
 
+class Recorded:
+    """A model whose replies are kept, by the form that was asked for."""
+
+    def __init__(self, model: AsksModel, steps: Steps) -> None:
+        self._model = model
+        self._steps = steps
+
+    @property
+    def model(self) -> str:
+        """What the endpoint calls it."""
+        return self._model.model
+
+    async def ask(self, system: str, user: str, response_format: Mapping[str, Any], /) -> str:
+        """The model's reply."""
+        reply = await self._model.ask(system, user, response_format)
+        form = response_format.get("json_schema", {}).get("name", "text")
+        self._steps.setdefault("replies", []).append({"form": form, "reply": reply})
+        return reply
+
+
 class Examiner:
     """A language model, asked for one object at a time."""
 
     def __init__(self, model: AsksModel, *, timeout_s: float = 60.0) -> None:
         self._model = model
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
 
     @property
     def version(self) -> str:
         """The prompts and the model: another one may judge otherwise."""
         return f"{PROMPTS}:{self._model.model}"
+
+    def recorded(self, steps: Steps) -> AsksModel:
+        """The model for a judge that asks by itself; its replies are kept in the steps."""
+        return Recorded(self._model, steps)
 
     async def ask(
         self, prompt: str, form: type[Form], given: Mapping[str, Any], /, *, language: str, steps: Steps
@@ -77,14 +101,10 @@ class Examiner:
     ) -> str:
         data = json.dumps(given, ensure_ascii=False)
         try:
-            async with asyncio.timeout(self._timeout_s):
-                reply = await self._model.ask(prompt_of(prompt, language), data, wanted)
+            async with asyncio.timeout(self.timeout_s):
+                return await Recorded(self._model, steps).ask(prompt_of(prompt, language), data, wanted)
         except TimeoutError:
-            raise ClassifierError(
-                f"{self._model.model} did not answer within {self._timeout_s:g} s"
-            ) from None
-        steps.setdefault("replies", []).append({"prompt": prompt, "reply": reply})
-        return reply
+            raise ClassifierError(f"{self._model.model} did not answer within {self.timeout_s:g} s") from None
 
 
 async def determined(work: Awaitable[Score], steps: Mapping[str, Any]) -> Measured:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, Protocol
+from typing import Protocol
 
 import anyio.to_thread
-from pydantic import BaseModel
 
 from classifiers import ClassifierError
 from classifiers.faithfulness.evidence import Contexts
 from classifiers.faithfulness.lexical import LexicalModel, writing
-from classifiers.faithfulness.statements import statements
+from classifiers.faithfulness.llm import LlmJudge
+from classifiers.faithfulness.statements import Statement, statements
 from classifiers.text import has_words
 from evaluation.metrics.asking import Examiner, Steps
 
@@ -96,22 +96,8 @@ class LocalStatements:
         ]
 
 
-class _Statements(BaseModel):
-    statements: list[str]
-
-
-class _Verdict(BaseModel):
-    statement: str
-    reason: str
-    verdict: Literal[0, 1]
-
-
-class _Verdicts(BaseModel):
-    statements: list[_Verdict]
-
-
 class AskedStatements:
-    """By a language model, in the two steps of RAGAS (Es et al. 2023): statements, then verdicts."""
+    """By a language model, in the two steps of RAGAS (Es et al. 2023), asked as the gateway asks them."""
 
     def __init__(self, examiner: Examiner) -> None:
         self._examiner = examiner
@@ -119,27 +105,27 @@ class AskedStatements:
     @property
     def version(self) -> str:
         """The prompts and the model."""
-        return self._examiner.version
+        return f"{self._judge({}).name}:{self._examiner.version}"
 
     async def split(self, text: str, question: str, /, *, language: str, steps: Steps) -> list[str]:
-        """What the model takes for statements; empty ones are none."""
-        given = {"question": question, "answer": text}
-        read = await self._examiner.ask("statements", _Statements, given, language=language, steps=steps)
-        return [each for each in read.statements if each.strip()]
+        """The model's statements, and each sentence that none of them takes up."""
+        return [each.claim for each in await self._judge(steps).split(text, question)]
 
     async def support(
         self, found: Sequence[str], texts: Sequence[str], question: str, /, *, language: str, steps: Steps
     ) -> list[Support]:
-        """A verdict for each, in order; with more or fewer verdicts than statements there is none."""
+        """A verdict for each, in order; if one is missing or can't be read there is none."""
         if not found:
             return []
-        given = {"context": "\n".join(texts), "statements": list(found)}
-        read = await self._examiner.ask("verdicts", _Verdicts, given, language=language, steps=steps)
-        if len(read.statements) != len(found):
-            raise ClassifierError(
-                f"the model gave {len(read.statements)} verdicts on {len(found)} statements"
-            )
+        claims = [Statement(each, 0, len(each)) for each in found]
+        judged = await self._judge(steps).verdicts(claims, texts)
+        unchecked = sum(each.state == "unchecked" for each in judged)
+        if unchecked:
+            raise ClassifierError(f"the model gave no verdict on {unchecked} of {len(found)} statements")
         return [
-            Support(each, float(one.verdict), supported=one.verdict == 1, reason=one.reason)
-            for each, one in zip(found, read.statements, strict=True)
+            Support(each, float(one.supported), supported=one.supported, reason=one.reason)
+            for each, one in zip(found, judged, strict=True)
         ]
+
+    def _judge(self, steps: Steps) -> LlmJudge:
+        return LlmJudge(self._examiner.recorded(steps), timeout_s=self._examiner.timeout_s)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from classifiers import ClassifierError
 from evaluation.answers.cases import AnswerCase, AnsweredCase, Context
 from evaluation.metrics.asking import Examiner
 
@@ -16,7 +17,7 @@ Replies = Mapping[str, list[Any]]  # objects become JSON; texts stay as they are
 class ScriptedModel:
     """Replies by form, in order; the last one again and again. `silent` never answers."""
 
-    model = "scripted"
+    model = "scripted"  # a language model that never was
 
     def __init__(self, replies: Replies, *, silent: bool = False) -> None:
         self._replies = {name: list(said) for name, said in replies.items()}
@@ -28,6 +29,8 @@ class ScriptedModel:
         self.asked.append((form, system, json.loads(user)))
         if self._silent:
             await asyncio.sleep(60)
+        if form not in self._replies:
+            raise ClassifierError(f"the script has no {form}")
         waiting = self._replies[form]
         said = waiting.pop(0) if len(waiting) > 1 else waiting[0]
         return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)

@@ -27,10 +27,11 @@ from tests.chatbot import Chatbot, Says
 from tests.evaluation.metrics.scripted import ScriptedModel, answered, examiner, verdicts
 
 CASE = answered("The fee is 10 yen [1].", truth="10 yen.", contexts=("The fee is 10 yen.", "We open at 9."))
-FORMS = (
-    "statements", "verdicts", "correctness", "question", "context_sentences", "context_rating",
-    "context_rating_again", "attribution", "usefulness", "points", "ranking",
+PROMPTS = (
+    "correctness", "question", "context_sentences", "context_rating", "context_rating_again",
+    "attribution", "usefulness", "points", "ranking",
 )  # fmt: skip
+FORMS = (*PROMPTS, "statements", "verdicts")
 
 
 def every_asking_metric(model: ScriptedModel, *, timeout_s: float = 60.0) -> list[Metric]:
@@ -82,14 +83,14 @@ async def test_silence_is_undetermined() -> None:
 async def test_a_model_that_writes_no_sample_is_undetermined() -> None:
     metric = NgramSelfCheck(ModelSamples(examiner({"text": ["  "]})))
     assert await metric.measure(CASE) == Undetermined(
-        "scripted answered nothing", {"replies": [{"prompt": "sample", "reply": "  "}]}
+        "scripted answered nothing", {"replies": [{"form": "text", "reply": "  "}]}
     )
 
 
 @pytest.mark.parametrize("given", [(1,), (1, 1, 1), ()])
 async def test_other_than_one_verdict_a_statement_is_undetermined(given: tuple[int, ...]) -> None:
     judge = AskedStatements(examiner({"verdicts": [verdicts(*given)]}))
-    with pytest.raises(ClassifierError, match=f"{len(given)} verdicts on 2 statements"):
+    with pytest.raises(ClassifierError, match="no verdict on 2 of 2 statements"):
         await judge.support(["one", "two"], ["text"], "why", language="en", steps={})
 
 
@@ -113,7 +114,7 @@ def test_every_prompt_is_there_in_three_languages() -> None:
         names["en"]
         == names["ja"]
         == names["zh"]
-        == {f"{form}.md" for form in (*FORMS, "sample", "likelihood")}
+        == {f"{form}.md" for form in (*PROMPTS, "sample", "likelihood")}
     )
     assert prompt_of("points", "ja") != prompt_of("points", "zh")
     assert prompt_of("points", "fr") == prompt_of("points", "en")

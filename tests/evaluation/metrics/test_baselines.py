@@ -82,7 +82,12 @@ async def test_ngram_self_check_gives_the_figures_of_the_paper() -> None:
 
 async def test_asked_self_check_is_the_share_of_samples() -> None:
     judge = AskedStatements(
-        examiner({"statements": [split("a", "b")], "verdicts": [verdicts(1, 0), verdicts(1, 1)]})
+        examiner(
+            {
+                "statements": [split("The fee is 10 yen.", "There is a fee.")],
+                "verdicts": [verdicts(1, 0), verdicts(1, 1)],
+            }
+        )
     )
     found = await AskedSelfCheck(samples("one", "two"), judge).measure(CASE)
     assert isinstance(found, Score)

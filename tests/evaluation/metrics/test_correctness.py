@@ -10,6 +10,11 @@ from evaluation.metrics.correctness import AnswerCorrectness, AskedFactuality, L
 from evaluation.metrics.statements import LocalStatements
 from tests.evaluation.metrics.scripted import answered, classes, examiner, split, verdicts
 
+SAID = ["The branch opens at nine.", "The card costs 30 euros.", "The card has a chip."]
+EXPECTED = [
+    "The branch opens at nine o'clock.", "The card costs 30 euros a year.", "The machine takes coins.",
+    "Parking is free.", "Dogs may come in.",
+]  # fmt: skip
 TRUTH = "The annual fee is 30 euros. It is charged in January."
 
 
@@ -35,12 +40,14 @@ def local(**how: float) -> AnswerCorrectness:
     ],
 )
 async def test_golden_vectors_of_f_beta(tp: int, fp: int, fn: int, beta: float, expected: float) -> None:
-    said, expected_statements = [f"s{i}" for i in range(tp + fp)], [f"g{i}" for i in range(max(1, tp + fn))]
+    said, expected_statements = SAID[: tp + fp], EXPECTED[: max(1, tp + fn)]
     replies = {
         "statements": [split(*said), split(*expected_statements)],
         "correctness": [classes(tp, fp, fn)],
     }
-    found = await asked(replies, beta=beta).measure(answered("An answer.", truth=TRUTH))
+    found = await asked(replies, beta=beta).measure(
+        answered(" ".join(said), truth=" ".join(expected_statements))
+    )
     assert isinstance(found, Score)
     assert found.value == pytest.approx(expected, abs=1e-4)
 
@@ -50,7 +57,8 @@ def test_f_beta_of_nothing_is_0() -> None:
 
 
 async def test_weights_are_a_mean() -> None:
-    replies = {"statements": [split("a", "b"), split("g")], "correctness": [classes(1, 1, 0)]}
+    statements = [split(*TRUTH.split(". "))] * 2
+    replies = {"statements": statements, "correctness": [classes(1, 1, 0)]}
     metric = AnswerCorrectness(AskedFactuality(examiner(replies)), HashingEncoder(), weights=(3, 1))
     found = await metric.measure(answered(TRUTH, truth=TRUTH))
     assert isinstance(found, Score)
@@ -65,29 +73,31 @@ def test_weights_and_beta_are_checked(weights: tuple[float, float], beta: float)
 
 
 async def test_an_answer_without_statements_has_said_nothing_right() -> None:
-    replies = {"statements": [split(), split("a", "b")]}
-    found = await asked(replies).measure(answered("Hello!", truth=TRUTH))
+    replies = {"statements": [split(), split(*EXPECTED[:2])]}
+    found = await asked(replies).measure(answered("Hello!", truth=" ".join(EXPECTED[:2])))
     assert isinstance(found, Score)
     assert found.value == 0.0
-    assert found.steps["false_negatives"] == ["a", "b"]
+    assert found.steps["false_negatives"] == EXPECTED[:2]
 
 
 @pytest.mark.parametrize(
-    ("replies", "reason"),
+    ("said", "expected", "found_classes", "reason"),
     [
-        ({"statements": [split("a"), split()]}, "the ground truth makes no statement"),
-        ({"statements": [split(), split()]}, "the ground truth makes no statement"),
-        (
-            {"statements": [split("a", "b"), split("g")], "correctness": [classes(1, 0, 0)]},
-            "1 of 2 statements",
-        ),
-        ({"statements": [split("a"), split("g")], "correctness": [classes(1, 1, 0)]}, "2 of 1 statements"),
-        ({"statements": [split("a"), split("g")], "correctness": [classes(0, 0, 0)]}, "0 of 1 statements"),
-        ({"statements": [split("a"), split("g")], "correctness": [classes(1, 0, 2)]}, "2 as missing of 1"),
+        (1, 0, (1, 0, 0), "the ground truth makes no statement"),
+        (0, 0, (0, 0, 0), "the ground truth makes no statement"),
+        (2, 1, (1, 0, 0), "1 of 2 statements"),
+        (1, 1, (1, 1, 0), "2 of 1 statements"),
+        (1, 1, (0, 0, 0), "0 of 1 statements"),
+        (1, 1, (1, 0, 2), "2 as missing of 1"),
     ],
 )
-async def test_what_does_not_add_up_is_undetermined(replies: dict, reason: str) -> None:
-    found = await asked(replies).measure(answered("An answer.", truth=TRUTH))
+async def test_what_does_not_add_up_is_undetermined(
+    said: int, expected: int, found_classes: tuple[int, int, int], reason: str
+) -> None:
+    statements = [split(*SAID[:said]), split(*EXPECTED[:expected])]
+    replies = {"statements": statements, "correctness": [classes(*found_classes)]}
+    case = answered(" ".join(SAID[:said]) or "Hello!", truth=" ".join(EXPECTED[:expected]) or "Hello!")
+    found = await asked(replies).measure(case)
     assert isinstance(found, Undetermined)
     assert reason in found.reason
 
@@ -170,12 +180,13 @@ async def test_false_positives_are_looked_for_in_the_contexts() -> None:
 
 async def test_without_contexts_or_verdicts_the_origin_is_unknown_and_the_score_stands() -> None:
     replies = {
-        "statements": [split("a", "b"), split("g")],
+        "statements": [split(*SAID[:2]), split(EXPECTED[0])],
         "correctness": [classes(1, 1, 0)],
         "verdicts": [verdicts()],
     }
     for contexts in ((), ("Some context.",)):
-        found = await asked(replies).measure(answered("An answer.", truth=TRUTH, contexts=contexts))
+        case = answered(" ".join(SAID[:2]), truth=EXPECTED[0], contexts=contexts)
+        found = await asked(replies).measure(case)
         assert isinstance(found, Score)
         assert found.steps["false_positives"] == [{"statement": "wrong0", "from": "unknown"}]
         assert ("origins" in found.steps) is bool(contexts)

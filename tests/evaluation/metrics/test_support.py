@@ -14,31 +14,35 @@ from evaluation.metrics.statements import AskedStatements, LocalStatements
 from tests.evaluation.metrics.scripted import answered, examiner, split, verdicts
 
 # Verdicts in the order they are asked for: truth and answer for each context, then answer against truth.
+SAID = ("The branch opens at ten.", "The card costs 50 euros.", "Dogs may come in.")
+EXPECTED = "The branch opens at ten."
 MATRIX = [verdicts(1), verdicts(1, 1, 0), verdicts(0), verdicts(0, 1, 1), verdicts(1, 0, 0)]
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("relevant", 2 / 3), ("irrelevant", 2 / 3)])
 async def test_wrong_statements_count_by_the_contexts_that_have_them(mode: Any, expected: float) -> None:
-    replies = {"statements": [split("g"), split("a", "b", "c")], "verdicts": MATRIX}
+    replies = {"statements": [split(EXPECTED), split(*SAID)], "verdicts": MATRIX}
     metric = NoiseRobustness(AskedStatements(examiner(replies)), mode=mode)
-    found = await metric.measure(answered("x", truth="y", contexts=("one", "two")))
+    found = await metric.measure(answered(" ".join(SAID), truth=EXPECTED, contexts=("one", "two")))
     assert isinstance(found, Score)
     assert found.value == pytest.approx(expected)
     misled = [each["statement"] for each in found.steps["statements"] if each["misled"]]
-    assert misled == (["b"] if mode == "relevant" else ["c"])
+    assert misled == ([SAID[1]] if mode == "relevant" else [SAID[2]])
     assert found.steps["relevant_contexts"] == [True, False]
 
 
 @pytest.mark.parametrize("replies", [
-    {"statements": [split(), split("a")]},
-    {"statements": [split("g"), split()]},
-    {"statements": [split("g"), split("a", "b")], "verdicts": [verdicts(1), verdicts(1)]},
+    {"statements": [split(), split()]},
+    {"statements": [split(EXPECTED), split(SAID[0])], "verdicts": [verdicts()]},
+    {"statements": [split(EXPECTED), split(*SAID)], "verdicts": [verdicts(1), verdicts(1)]},
 ])  # fmt: skip
 async def test_noise_without_statements_or_with_too_few_verdicts_is_undetermined(
     replies: dict[str, Any],
 ) -> None:
     metric = NoiseRobustness(AskedStatements(examiner(replies)))
-    assert isinstance(await metric.measure(answered("x", truth="y", contexts=("one",))), Undetermined)
+    truth = EXPECTED if len(replies) > 1 else "Hello!"
+    case = answered(" ".join(SAID), truth=truth, contexts=("one",))
+    assert isinstance(await metric.measure(case), Undetermined)
 
 
 FEE, LIMIT = "The annual fee is 30 euros.", "You can withdraw at most 500 euros a day."
