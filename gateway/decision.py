@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from classifiers.faithfulness import Checked, FaithfulnessVerdict, Unchecked
-from gateway.domain import Escalated, Outcome, Refused, Reply, Withheld
-from gateway.review.steps import rendered_steps
+from gateway.domain import Answered, Escalated, Outcome, Refused, Reply, Withheld
+from gateway.review.steps import Json, rendered, rendered_steps
 
 __all__ = ["answer_body", "decision", "headers", "is_filtered"]
 
@@ -24,6 +24,7 @@ def decision(reply: Reply) -> dict[str, str | float]:
         "outcome": decided.name,
         "reason": decided.reason,
         "faithfulness": _faithfulness(reply.outcomes),
+        "worst": min((verdict.score for verdict in _checked(reply.outcomes)), default=None),
         "ticket": _joined(
             outcome.ticket for outcome in reply.outcomes if isinstance(outcome, Withheld | Escalated)
         ),
@@ -58,6 +59,9 @@ def _question_body(outcome: Outcome) -> dict[str, Any]:
         "reason": outcome.reason,
         "text": outcome.text,
         "faithfulness": _faithfulness((outcome,)),
+        "worst_statement": _worst_statement(outcome),
+        "marks": _marks(outcome),
+        "cut": list(getattr(outcome, "cut", ())),
         "ticket": getattr(outcome, "ticket", None),
         "entry": getattr(outcome, "entry", None),
         "did_you_mean": _offers(outcome),
@@ -73,12 +77,34 @@ def _offers(outcome: Outcome) -> list[dict[str, Any]]:
 
 def _faithfulness(outcomes: tuple[Outcome, ...]) -> float | str | None:
     """The lowest F of the drafts, "unchecked" if one was not checked, None if there was no draft to check."""
-    verdicts: list[FaithfulnessVerdict] = [
-        outcome.verdict for outcome in outcomes if not isinstance(outcome, Refused) and outcome.verdict
-    ]
-    if any(isinstance(verdict, Unchecked) for verdict in verdicts):
+    if any(isinstance(_verdict(outcome), Unchecked) for outcome in outcomes):
         return "unchecked"
-    return min((verdict.faithfulness for verdict in verdicts if isinstance(verdict, Checked)), default=None)
+    return min((verdict.faithfulness for verdict in _checked(outcomes)), default=None)
+
+
+def _worst_statement(outcome: Outcome) -> Json:
+    """The statement that decided, with its evidence."""
+    return next((rendered(verdict.statements[verdict.worst]) for verdict in _checked((outcome,))), None)
+
+
+def _marks(outcome: Outcome) -> list[dict[str, Any]]:
+    """Where in a delivered text stands what is unsupported or was not checked."""
+    verdict = _verdict(outcome)
+    if not isinstance(outcome, Answered) or verdict is None or outcome.cut:
+        return []
+    return [
+        {"start": one.start, "end": one.end, "state": one.state, "reason": one.reason}
+        for one in verdict.statements
+        if not one.supported and one.end
+    ]
+
+
+def _checked(outcomes: tuple[Outcome, ...]) -> Iterator[Checked]:
+    return (verdict for outcome in outcomes if isinstance(verdict := _verdict(outcome), Checked))
+
+
+def _verdict(outcome: Outcome) -> FaithfulnessVerdict | None:
+    return None if isinstance(outcome, Refused) else outcome.verdict
 
 
 def is_filtered(reply: Reply) -> bool:

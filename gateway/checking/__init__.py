@@ -1,5 +1,24 @@
-"""The check between RAG and the asker: which judge the configuration wants, and what it costs."""
+"""The check between RAG and the asker: which judge the configuration wants, its patience, and its costs."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import asyncio
+from collections.abc import Sequence
+
+from classifiers import ClassifierError
+from classifiers.faithfulness import FaithfulnessJudge, FaithfulnessVerdict, Unchecked
+
+__all__ = ["checked_within"]
+
+
+async def checked_within(
+    seconds: float, judge: FaithfulnessJudge, answer: str, contexts: Sequence[str], *, question: str | None
+) -> FaithfulnessVerdict:
+    """The verdict on an answer; a judge that fails or is too slow has not checked."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await judge.judge(answer, contexts, question=question)
+    except TimeoutError:
+        return Unchecked(reason="judge_too_slow", judge="none")
+    except ClassifierError:
+        return Unchecked(reason="judge_failed", judge="none")

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from encoders import encode_one
 from gateway.access import ClientDep
+from gateway.checking import checked_within
 from gateway.language import language_of
 from gateway.review.steps import Json, rendered
 from gateway.routes.services import ServicesDep
@@ -64,4 +65,7 @@ async def lookup(body: LookupRequest, caller: ClientDep, services: ServicesDep) 
 @router.post("/faithfulness")
 async def faithfulness(body: FaithfulnessRequest, caller: ClientDep, services: ServicesDep) -> Json:
     """Judge every statement of an answer against its contexts."""
-    return rendered(await services.judge.judge(body.answer, body.contexts, question=body.question))
+    patience_s = services.settings.faithfulness.patience_s
+    return rendered(
+        await checked_within(patience_s, services.judge, body.answer, body.contexts, question=body.question)
+    )
