@@ -11,8 +11,10 @@ import uvloop
 from rich.console import Console
 
 from evaluation import tables
+from evaluation.answers_commands import answers_command
 from evaluation.cases import Feedback, FollowUp, Pair, ShelfEntry, Traffic, read_cases
 from evaluation.command_line import Config, File, Json, bar, scratch, tell
+from evaluation.compare_commands import compare_command
 from evaluation.faithfulness_commands import faithfulness_command
 from evaluation.followups import evaluate_followups
 from evaluation.gate_commands import gate_command
@@ -82,3 +84,5 @@ def followups_command(
 
 app.command("gate")(gate_command)
 app.command("faithfulness")(faithfulness_command)
+app.command("answers")(answers_command)
+app.command("compare")(compare_command)

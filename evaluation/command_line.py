@@ -40,10 +40,10 @@ def scratch(config: Path | None) -> Iterator[Settings]:
 
 
 @contextmanager
-def bar(total: int) -> Iterator[Callable[[], None]]:
-    """A bar that moves with each case judged."""
+def bar(total: int, what: str = "judging") -> Iterator[Callable[[], None]]:
+    """A bar that moves with each case."""
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("judging", total=total)
+        task = progress.add_task(what, total=total)
         yield lambda: progress.advance(task)
 
 

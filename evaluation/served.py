@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from sqlalchemy import insert, select
 from sqlalchemy.engine import make_url
 
+from cache.store import EntryStore
+from cache.transfer import export_entries, import_entries
+from gateway.errors import InvalidRequest
 from gateway.gatekeeping.promises import GatePromises
 from gateway.settings import Settings
-from gateway.stores import open_database
+from gateway.stores import open_database, open_stores
 from storage.schema import gate_examples
+from storage.schema import settings as kept_settings
+from storage.sql import Database
 
-__all__ = ["carry_over"]
+__all__ = ["carry_over", "carry_over_shelf", "shelf_digest"]
 
 
 async def carry_over(served: Settings, scratch: Settings) -> None:
@@ -28,6 +37,65 @@ async def carry_over(served: Settings, scratch: Settings) -> None:
         if rows:
             async with database.begin() as connection:
                 await connection.execute(insert(gate_examples), [dict(row) for row in rows])
+
+
+async def carry_over_shelf(
+    served: Settings, scratch: Settings, files: Sequence[Path], *, tenant: str
+) -> None:
+    """Copy a tenant's entries with the cuts of their shelves; entries of files get new cuts.
+
+    Raises:
+        InvalidRequest: naming the first row of a file that is refused.
+    """
+    if _is_there(served):
+        await _copy_entries(served, scratch, tenant)
+    for file in files:
+        async with open_database(scratch) as database:
+            report = await import_entries(EntryStore(database), tenant, file, by="sekisho evaluate")
+        if report.refused:
+            row = report.refused[0]
+            raise InvalidRequest(f"{file}, line {row.line}: {row.field}: {row.expected}")
+    if files:
+        async with open_stores(scratch) as stores:
+            await stores.index_pending()
+            for owner, language in await stores.entries.shelves():
+                await stores.shelf.calibrate(owner, language)
+
+
+async def shelf_digest(entries: EntryStore, tenant: str) -> str:
+    """The same for two shelves only if they answer the same."""
+    told = hashlib.sha256()
+    async for page in entries.walk(tenant):
+        for one in page.entries:
+            told.update(
+                repr((one.id, one.group, one.language, one.phrasings, one.answer, one.state)).encode()
+            )
+            told.update(repr((one.valid_from, one.valid_until)).encode())
+    return told.hexdigest()[:16]
+
+
+async def _copy_entries(served: Settings, scratch: Settings, tenant: str) -> None:
+    with TemporaryDirectory(prefix="sekisho-") as folder:
+        file = Path(folder) / "entries.jsonl"
+        async with open_database(served) as database:
+            written = await export_entries(EntryStore(database), tenant, file)
+            cuts = await _cuts(database)
+        async with open_database(scratch) as database:
+            if written:
+                await import_entries(EntryStore(database), tenant, file, by="sekisho evaluate")
+            await _keep(database, cuts)
+
+
+async def _cuts(database: Database) -> list[dict[str, Any]]:
+    query = select(kept_settings).where(kept_settings.c.name.startswith("cache.cut"))
+    async with database.connect() as connection:
+        return [dict(row) for row in (await connection.execute(query)).mappings()]
+
+
+async def _keep(database: Database, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        async with database.begin() as connection:
+            await connection.execute(insert(kept_settings), rows)
 
 
 def _is_there(settings: Settings) -> bool:

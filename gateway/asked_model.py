@@ -17,16 +17,25 @@ Told = Callable[[Completion | None], object]
 
 
 class AskedModel:
-    """A chat model that answers a judge: at temperature 0, in the form that is asked for.
+    """A chat model that answers a judge, in the form that is asked for.
 
     Args:
         told: is told every call: what came of it, None if nothing did.
+        temperature: above 0 for those who want several different answers.
     """
 
-    def __init__(self, model: ChatModel, *, most_tokens: int, told: Told = lambda completion: None) -> None:
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        most_tokens: int,
+        told: Told = lambda completion: None,
+        temperature: float = 0,
+    ) -> None:
         self._model = model
         self._most_tokens = most_tokens
         self._told = told
+        self._temperature = temperature
 
     @property
     def model(self) -> str:
@@ -39,7 +48,11 @@ class AskedModel:
         Raises:
             ClassifierError: if it can't be asked.
         """
-        options = {"temperature": 0, "max_tokens": self._most_tokens, "response_format": response_format}
+        options = {
+            "temperature": self._temperature,
+            "max_tokens": self._most_tokens,
+            "response_format": response_format,
+        }
         completion: Completion | None = None
         try:
             completion = await self._model.complete([Turn("system", system), Turn("user", user)], options)

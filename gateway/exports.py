@@ -22,7 +22,7 @@ from gateway.errors import InvalidRequest
 from storage.schema import audits, feedback, gate_examples, outcomes, tickets
 from storage.sql import Database
 
-__all__ = ["Exported", "Period", "lines", "rows_of", "write_export"]
+__all__ = ["Exported", "Period", "lines", "rows_of", "sheet_cell", "write_export"]
 
 Exported = Literal["tickets", "audits", "feedback", "gate-examples", "outcomes"]
 
@@ -128,7 +128,7 @@ async def _write_xlsx(
     async for row in rows_of(db, what, tenant, period):
         if written == MOST_IN_A_SHEET:
             raise InvalidRequest(f"an XLSX sheet holds {MOST_IN_A_SHEET} rows: use .csv, or fewer days")
-        sheet.append([_cell(sheet, row[name]) for name in names])
+        sheet.append([sheet_cell(sheet, row[name]) for name in names])
         written += 1
         progress(1)
     workbook.save(path)
@@ -170,7 +170,7 @@ def _flat(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
 
 
-def _cell(sheet: Any, value: Any) -> Any:
+def sheet_cell(sheet: Any, value: Any) -> Any:
     """A cell of XLSX; a text stays a text, even where it begins like a formula."""
     value = _flat(value)
     if not isinstance(value, str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from gateway.commands import ConfigOption, run
 from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
 from gateway.exports import Exported, Period, write_export
+from gateway.review.case_sources import entry_cases, traffic_cases
 from gateway.review.cases import as_answer_case, as_gate_case, reviewed_cases
 from gateway.review.steps import Json
 from gateway.settings import Settings
@@ -36,14 +37,17 @@ console = Console(highlight=False)
 WORST = 5  # competing pairs that are shown
 
 What = Literal[
-    "entries", "cases", "gate-cases", "answer-cases",
+    "entries", "cases", "gate-cases", "answer-cases", "entry-cases", "traffic-cases",
     "tickets", "audits", "feedback", "gate-examples", "outcomes",
 ]  # fmt: skip
+Source = Callable[[Database, str], AsyncIterator[dict[str, Json]]]
 Form = Callable[[dict[str, Json]], dict[str, Json] | None]
-_FORMS: dict[str, Form] = {
-    "cases": lambda case: case,
-    "gate-cases": as_gate_case,
-    "answer-cases": as_answer_case,
+_CASES: dict[str, tuple[Source, Form]] = {
+    "cases": (reviewed_cases, lambda case: case),
+    "gate-cases": (reviewed_cases, as_gate_case),
+    "answer-cases": (reviewed_cases, as_answer_case),
+    "entry-cases": (entry_cases, lambda case: case),
+    "traffic-cases": (traffic_cases, lambda case: case),
 }
 Tenant = Annotated[str, typer.Option(help="Whose entries.")]
 Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="A day; counted itself, in UTC.")]
@@ -121,7 +125,7 @@ def export_command(
     file: Path,
     config: ConfigOption = None,
     tenant: Tenant = "default",
-    what: Annotated[What, typer.Option(help="Cases are reviewed tickets (JSONL).")] = "entries",
+    what: Annotated[What, typer.Option(help="Cases are JSONL, of reviewed tickets by default.")] = "entries",
     since: Day = None,
     until: Day = None,
 ) -> None:
@@ -133,8 +137,8 @@ def export_command(
             with _counting("exporting") as progress:
                 if what == "entries":
                     return await export_entries(EntryStore(database), tenant, file, progress=progress)
-                if what in _FORMS:
-                    return await _export_cases(database, tenant, file, _FORMS[what], progress)
+                if what in _CASES:
+                    return await _export_cases(database, tenant, file, *_CASES[what], progress)
                 rows = cast("Exported", what)
                 return await write_export(database, rows, tenant, file, period, progress=progress)
 
@@ -142,19 +146,19 @@ def export_command(
 
 
 def _period(what: What, since: datetime | None, until: datetime | None) -> Period:
-    if (since or until) and (what == "entries" or what in _FORMS):
+    if (since or until) and (what == "entries" or what in _CASES):
         raise typer.BadParameter(f"--since and --until: {what} are exported whole")
     return Period(since.date() if since else None, until.date() if until else None)
 
 
 async def _export_cases(
-    database: Database, tenant: str, file: Path, form: Form, progress: Callable[[int], object]
+    database: Database, tenant: str, file: Path, source: Source, form: Form, progress: Callable[[int], object]
 ) -> int:
     if file.suffix != ".jsonl":
         raise InvalidRequest(f"{file}: cases are written as .jsonl")
     written = 0
     with file.open("w", encoding="utf-8") as out:
-        async for case in reviewed_cases(database, tenant):
+        async for case in source(database, tenant):
             row = form(case)
             if row is not None:
                 out.write(json.dumps(row, ensure_ascii=False) + "\n")

@@ -18,7 +18,7 @@ from gateway.review.tickets import Ticket
 from storage.schema import documents, draft_labels, entries, gate_examples, passages, tickets
 from storage.sql import Database
 
-__all__ = ["as_answer_case", "as_gate_case", "reviewed_cases"]
+__all__ = ["as_answer_case", "as_gate_case", "reviewed_cases", "source_passages"]
 
 AT_ONCE = 200  # tickets
 MOST_PASSAGES = 20  # of the documents that an answer came from
@@ -79,7 +79,7 @@ async def _case(db: Database, row: RowMapping) -> dict[str, Json]:
         "gold": gold,
         "topic": topic,
         "ground_truth": ticket.answer,
-        "ground_contexts": [*used] or [*await _passages(db, sources)],
+        "ground_contexts": [*used] or [*await source_passages(db, sources)],
         "recorded_answer": draft.text if draft else None,
         "recorded_contexts": recorded,
         "faithful": await _faithful(db, ticket),
@@ -118,7 +118,8 @@ async def _sources(db: Database, ticket: Ticket) -> Sequence[str]:
     return [source["document"] for source in found]
 
 
-async def _passages(db: Database, sources: Sequence[str]) -> Sequence[str]:
+async def source_passages(db: Database, sources: Sequence[str]) -> Sequence[str]:
+    """The passages of these documents, at most twenty."""
     if not sources:
         return ()
     query = (

@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from gateway.settings.console import ConsoleSettings, OidcSettings
 from gateway.settings.delivery import DeliverySettings
+from gateway.settings.evaluation import EvaluationLlmSettings, EvaluationSettings
 from gateway.settings.faithfulness import CascadeSettings, FaithfulnessLlmSettings, FaithfulnessSettings
 from gateway.settings.models import DetectorSettings, GateLlmSettings, LlmSettings, PriceSettings
 from gateway.settings.people import FeedbackSettings, RetentionSettings, ReviewSettings
@@ -38,6 +39,8 @@ __all__ = [
     "DenySettings",
     "DetectorSettings",
     "EncoderSettings",
+    "EvaluationLlmSettings",
+    "EvaluationSettings",
     "ExampleSettings",
     "FaithfulnessLlmSettings",
     "FaithfulnessSettings",
@@ -223,6 +226,7 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     logging: LoggingSettings = LoggingSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
 
     _base: Path = PrivateAttr(default_factory=Path.cwd)
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from cache.entries import Source
 from cache.store import EntryStore
+from evaluation.answers.cases import read_answer_cases
 from evaluation.cases import Answer, GateCase, read_cases
 from gateway.cli import app
 from gateway.domain import Draft, Passage, Step
@@ -96,3 +97,7 @@ def test_the_evaluations_read_what_is_exported(tmp_path: Path, monkeypatch: pyte
     [answer] = read_cases(exported("answer-cases"), Answer)
     assert (answer.answer, answer.faithful) == ("It is free.", False)
     assert len([json.loads(line) for line in exported("cases").read_text("utf-8").splitlines()]) == 3
+    cases = list(read_answer_cases(exported("cases")))
+    assert {(case.question, case.answerable) for case in cases} == {
+        ("What is the fee?", True), ("Who won the match?", False), ("Never mind.", None),
+    }  # fmt: skip

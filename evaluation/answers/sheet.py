@@ -1,0 +1,101 @@
+"""A run as XLSX: a row a case, to be filtered and sorted, and the figures on a sheet of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from openpyxl import Workbook
+from openpyxl.styles import Alignment, Font, PatternFill
+from openpyxl.utils import get_column_letter
+
+from evaluation.answers.results import CaseResult
+from evaluation.answers.summary import Summary
+from gateway.errors import InvalidRequest
+from gateway.exports import sheet_cell
+
+__all__ = ["write_sheet"]
+
+_FILLS = {
+    True: PatternFill("solid", fgColor="E3F1EE"),
+    False: PatternFill("solid", fgColor="F8D7DD"),
+    None: PatternFill("solid", fgColor="F8EFDD"),
+}
+_TEXTS = ("question", "answer", "ground_truth")
+_FIRST = ("id", "lang", "tags", "outcome", "good", *_TEXTS)
+_LAST = ("why undetermined", "contexts", "entry", "reason", "error", "ms", "tokens")
+
+
+def write_sheet(file: Path, results: Iterable[CaseResult], summary: Summary) -> None:
+    """Write the workbook, a row at a time.
+
+    Raises:
+        InvalidRequest: if it can't be written.
+    """
+    workbook = Workbook(write_only=True)
+    cases = workbook.create_sheet("cases")
+    columns = [*_FIRST, *summary.metrics, *_LAST]
+    for place, name in enumerate(columns, 1):
+        wide = {"question": 40, "answer": 60, "ground_truth": 50, "contexts": 50, "id": 18}
+        cases.column_dimensions[get_column_letter(place)].width = wide.get(name, 14)
+    cases.freeze_panes = "B2"
+    cases.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{len(summary.seen) + 1}"
+    cases.append([_head(cases, name) for name in columns])
+    for result in results:
+        good = summary.good_is.of(result)
+        cells = [sheet_cell(cases, value) for value in _row(result, good, summary.metrics)]
+        cases.append([_styled(cases, cell, name, good) for cell, name in zip(cells, columns, strict=True)])
+    _figures(workbook.create_sheet("figures"), summary)
+    try:
+        workbook.save(file)
+    except OSError as exc:
+        raise InvalidRequest(f"{file} can't be written: {exc.strerror}") from exc
+
+
+def _row(one: CaseResult, good: bool | None, metrics: Sequence[str]) -> Iterator[Any]:
+    said = one.said
+    yield from (one.case.id, one.case.lang, ", ".join(one.case.tags), said.outcome if said else "error")
+    yield {True: "yes", False: "no", None: "?"}[good]
+    yield from (one.case.question, said.answer if said else "", one.case.ground_truth)
+    yield from (one.value(name) for name in metrics)
+    found = {name: one.metrics[name] for name in metrics if name in one.metrics}
+    yield "; ".join(f"{name}: {metric.reason}" for name, metric in found.items() if metric.value is None)
+    yield "\n---\n".join(context.text for context in said.contexts) if said else ""
+    yield from (said.entry if said else "", said.reason if said else "", one.error)
+    yield from (said.ms if said else None, one.spent or None)
+
+
+def _styled(sheet: Any, cell: Any, name: str, good: bool | None) -> Any:
+    if name != "good" and name not in (*_TEXTS, "contexts"):
+        return cell
+    styled = cell if hasattr(cell, "fill") else sheet_cell(sheet, str(cell or ""))
+    if name == "good":
+        styled.fill = _FILLS[good]
+    else:
+        styled.alignment = Alignment(wrap_text=True, vertical="top")
+    return styled
+
+
+def _head(sheet: Any, name: str) -> Any:
+    cell = sheet_cell(sheet, name.replace("_", " "))
+    cell.font = Font(bold=True)
+    return cell
+
+
+def _figures(sheet: Any, summary: Summary) -> None:
+    """Every figure of the JSON, a row each."""
+    sheet.column_dimensions["A"].width = 48
+    sheet.append([_head(sheet, name) for name in ("figure", "value")])
+    for name, value in _flat("", summary.as_json()):
+        sheet.append([sheet_cell(sheet, name), sheet_cell(sheet, value)])
+
+
+def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _flat(f"{name}.{key}" if name else str(key), inner)
+    elif isinstance(value, list | tuple):
+        yield name, ", ".join(map(str, value))
+    else:
+        yield name, value
