@@ -53,6 +53,7 @@ from gateway.settings import (
 )
 from gateway.stages import Gate, Judge, Rag, Watch
 from gateway.stores import Stores, open_stores
+from gateway.streaming import OBSERVED
 from gateway.switched_off import NoCache, NoEncoder
 from gateway.telemetry import Metrics, Telemetry
 from gateway.tracing.opening import open_tracing
@@ -114,6 +115,8 @@ async def assemble(
     Raises:
         ConfigurationError, DatabaseUnavailable, IndexUnavailable, EncoderError: naming what is wrong.
     """
+    if settings.faithfulness.streaming == "observe":
+        structlog.get_logger("sekisho").warning(OBSERVED)
     async with AsyncExitStack() as stack:
         yield await _assembled(stack, settings, around_rag)
 
@@ -195,6 +198,7 @@ def _pipeline(
         next_turn=desk.next_turn if desk else None,
         verdicts=verdict_policy(settings.faithfulness),
         judge_timeout_s=settings.faithfulness.patience_s,
+        streaming=settings.faithfulness.streaming,
     )
 
 

@@ -10,7 +10,7 @@ from classifiers.faithfulness import Checked, FaithfulnessVerdict, Unchecked
 from gateway.domain import Answered, Escalated, Outcome, Refused, Reply, Withheld
 from gateway.review.steps import Json, rendered, rendered_steps
 
-__all__ = ["answer_body", "decision", "headers", "is_filtered"]
+__all__ = ["answer_body", "decision", "headers"]
 
 
 def decision(reply: Reply) -> dict[str, str | float]:
@@ -25,9 +25,7 @@ def decision(reply: Reply) -> dict[str, str | float]:
         "reason": decided.reason,
         "faithfulness": _faithfulness(reply.outcomes),
         "worst": min((verdict.score for verdict in _checked(reply.outcomes)), default=None),
-        "ticket": _joined(
-            outcome.ticket for outcome in reply.outcomes if isinstance(outcome, Withheld | Escalated)
-        ),
+        "ticket": _joined(getattr(outcome, "ticket", None) for outcome in reply.outcomes),
         "entry": _joined(getattr(outcome, "entry", None) for outcome in reply.outcomes),
     }
     return {name: value for name, value in known.items() if value is not None}
@@ -105,11 +103,6 @@ def _checked(outcomes: tuple[Outcome, ...]) -> Iterator[Checked]:
 
 def _verdict(outcome: Outcome) -> FaithfulnessVerdict | None:
     return None if isinstance(outcome, Refused) else outcome.verdict
-
-
-def is_filtered(reply: Reply) -> bool:
-    """Whether the reply is a canned text in OpenAI's sense: `finish_reason: content_filter`."""
-    return reply.name in ("refused", "withheld")
 
 
 def _joined(found: Iterator[str | None]) -> str | None:

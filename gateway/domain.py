@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from cache.entries import EntryKind
@@ -12,7 +12,9 @@ from classifiers.faithfulness import FaithfulnessVerdict
 from classifiers.gate import GateVerdict
 
 __all__ = [
+    "FILTERED",
     "Answered",
+    "Choice",
     "Conversation",
     "Draft",
     "Escalated",
@@ -27,6 +29,7 @@ __all__ = [
     "Question",
     "Refused",
     "Reply",
+    "Sent",
     "Stage",
     "Step",
     "Tokens",
@@ -168,9 +171,24 @@ class Offers:
     offers: tuple[Offer, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What the asker had read of a draft before it was stopped."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several answers to the same question."""
+
+    text: str
+    filtered: bool  # a canned text stands in the place of what the chatbot said
+
+
 OutcomeName = Literal["ground_truth", "confirmed_answer", "rag", "refused", "withheld", "escalated"]
-Finding = GateVerdict | Match | Draft | NothingRelevant | FaithfulnessVerdict | Offers
-Stage = Literal["gate", "cache", "rag", "faithfulness", "did_you_mean"]
+Finding = GateVerdict | Match | Draft | NothingRelevant | FaithfulnessVerdict | Offers | Sent
+Stage = Literal["gate", "cache", "rag", "faithfulness", "did_you_mean", "sent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +211,8 @@ class Answered:
     entry: str | None = None
     verdict: FaithfulnessVerdict | None = None  # None for verified entries: people checked those
     cut: tuple[str, ...] = ()  # unsupported sentences that were cut out of it
+    ticket: str | None = None  # observed only: it had left before it was found to be bad
+    choices: tuple[Choice, ...] = ()  # where several were asked for and differ
     steps: tuple[Step, ...] = ()
 
     @property
@@ -222,6 +242,7 @@ class Withheld:
     ticket: str
     verdict: FaithfulnessVerdict | None = None
     did_you_mean: tuple[Offer, ...] = ()
+    choices: tuple[Choice, ...] = ()  # where several were asked for and differ
     steps: tuple[Step, ...] = ()
     name: ClassVar[OutcomeName] = "withheld"
 
@@ -236,6 +257,7 @@ class Escalated:
     ticket: str
     verdict: FaithfulnessVerdict | None = None
     did_you_mean: tuple[Offer, ...] = ()
+    choices: tuple[Choice, ...] = ()  # where several were asked for and differ
     steps: tuple[Step, ...] = ()
     name: ClassVar[OutcomeName] = "escalated"
 
@@ -251,6 +273,12 @@ class Reply:
     text: str
     language: str
     told: tuple[str, ...] = ()  # tickets of earlier questions whose answer stands in front
+    choices: tuple[Choice, ...] = ()  # where several were asked for; `text` is then the worst one's
+
+    def introduced(self, preface: str, told: tuple[str, ...]) -> Reply:
+        """It, with what people answered since in front."""
+        choices = tuple(replace(one, text=preface + one.text) for one in self.choices)
+        return replace(self, text=preface + self.text, told=told, choices=choices)
 
     @property
     def name(self) -> OutcomeName:
@@ -259,6 +287,7 @@ class Reply:
         return max(names, key=_FURTHEST.index, default="ground_truth")  # small talk: the operator's own words
 
 
+FILTERED: frozenset[OutcomeName] = frozenset({"refused", "withheld"})  # OpenAI's content_filter
 _FURTHEST: tuple[OutcomeName, ...] = (
     "ground_truth",
     "confirmed_answer",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from time import perf_counter
-from typing import TypeVar
+from typing import Literal
 
 from cache.matching import Hit, NearMiss
 from classifiers import ClassifierError
 from classifiers.faithfulness import FaithfulnessVerdict, Unchecked
-from classifiers.faithfulness.ruling import Delivered, VerdictPolicy
+from classifiers.faithfulness.ruling import Delivered, Ruling, VerdictPolicy
 from classifiers.gate import GateVerdict
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.domain import (
@@ -18,15 +20,12 @@ from gateway.domain import (
     Conversation,
     Draft,
     Escalated,
-    Finding,
     NothingRelevant,
     Offer,
     Outcome,
     Question,
     Refused,
     Reply,
-    Stage,
-    Step,
     Withheld,
 )
 from gateway.errors import TicketNotStored, UpstreamUnavailable
@@ -45,11 +44,13 @@ from gateway.stages import (
     Understanding,
     Watch,
 )
-from gateway.tracing import in_question, in_stage
+from gateway.streaming import AskerLeft, Leaves, Line, Mode, Part, Release, Stops, Waits
+from gateway.tracing import in_question
+from gateway.way import Judged, Reading, Way, choices_of, ms_since
 
 __all__ = ["Pipeline"]
 
-F = TypeVar("F", bound=Finding)
+TicketOutcome = Literal["withheld", "escalated", "answered"]
 _STRICT = VerdictPolicy()
 
 
@@ -74,6 +75,7 @@ class Pipeline:
         next_turn: NextTurn | None = None,
         verdicts: VerdictPolicy = _STRICT,
         judge_timeout_s: float = 10.0,
+        streaming: Mode = "buffer",
     ) -> None:
         self._understanding = understanding
         self._encoder = encoder
@@ -89,29 +91,48 @@ class Pipeline:
         self._next_turn = next_turn
         self._verdicts = verdicts
         self._judge_timeout_s = judge_timeout_s
+        self._streaming: Mode = streaming
 
-    async def answer(self, conversation: Conversation) -> Reply:
-        """Take a message through the checkpoint, each of its questions by itself."""
+    async def answer(self, conversation: Conversation, line: Line | None = None) -> Reply:
+        """Take a message through the checkpoint, each of its questions by itself.
+
+        Who reads along on a line may get a part of the answer before the reply, if it has one question.
+
+        Raises:
+            TicketNotStored: a question could not be kept for a person.
+            AskerLeft: he hung up before anything was decided.
+        """
         understood = await self._understanding.understand(conversation)
-        outcomes = await asyncio.gather(*(self._outcome(question) for question in understood.questions))
-        reply = self._replies.reply(understood, outcomes)
-        return await self._next_turn.told(reply, conversation) if self._next_turn else reply
+        alone = len(understood.questions) == 1 and conversation.choices == 1
+        reading = Reading(line, self._streaming if alone else "buffer")
+        news = Reply((), "", understood.language)
+        if line and reading.along and self._next_turn:
+            news = await self._next_turn.told(news, conversation)
+            line.introduce(news.text)
+        outcomes = await asyncio.gather(*(self._outcome(one, reading) for one in understood.questions))
+        reply = self._replies.reply(understood, outcomes, choices=conversation.choices)
+        if news.told or not self._next_turn:
+            return reply.introduced(news.text, news.told)
+        return await self._next_turn.told(reply, conversation)
 
-    async def _outcome(self, question: Question) -> Outcome:
-        started, way = perf_counter(), _Way()
+    async def _outcome(self, question: Question, reading: Reading) -> Outcome:
+        started, way = perf_counter(), Way(reading)
         with in_question(question) as tell:
             try:
                 outcome = await self._walk(question, way)
             except TicketNotStored:
                 raise  # nobody was told, so the asker must be
+            except AskerLeft:
+                self._watch.left(question)
+                raise
             except Exception as exc:  # noqa: BLE001 - the one boundary: whatever broke, a person gets the question
                 self._watch.failure(question, exc)
                 outcome = await self._escalate(question, way, reason=_failure(exc))
             tell(outcome)
-        self._watch.outcome(outcome, ms=_ms_since(started))
+        self._watch.outcome(outcome, ms=ms_since(started))
         return outcome
 
-    async def _walk(self, question: Question, way: _Way) -> Outcome:
+    async def _walk(self, question: Question, way: Way) -> Outcome:
         encoded = await encode_one(self._encoder, question.in_view)
         gate = await way.step("gate", self._gate.judge(question, encoded))
         if gate.label in ("may", "must_not"):
@@ -138,26 +159,76 @@ class Pipeline:
         if gate.label == "unsure":
             return await self._escalate(question, way, reason="gate_unsure")
 
-        draft = await way.step("rag", self._draft(question, encoded))
+        draft = await way.step("rag", self._draft(question, encoded, way.reading))
         if isinstance(draft, NothingRelevant):
             return await self._escalate(question, way, reason="nothing_relevant")
-        verdict = await way.step("faithfulness", self._check(question, draft))
-        chosen = self._modes.choose(question, draft) if self._modes else Chosen("automatic")
-        if chosen.mode == "human_first":
-            return await self._escalate(question, way, reason="human_first", verdict=verdict)
-        verdicts = _STRICT if draft.unreadable else self._verdicts
-        ruling = verdicts.ruling(draft.text, verdict, question=question.text)
-        if isinstance(ruling, Delivered):
-            return await self._tell(question, way, ruling, verdict, chosen)
-        hold = self._withhold if ruling.outcome == "withheld" else self._escalate
-        return await hold(question, way, reason=ruling.reason, verdict=verdict)
+        judging = (self._judged(question, one, its) for one, its in way.choices(draft))
+        judged = await asyncio.gather(*judging)
+        return await self._decide(question, judged, self._chosen(question, draft))
 
-    async def _draft(self, question: Question, encoded: Encoded) -> Draft | NothingRelevant:
+    async def _draft(self, question: Question, encoded: Encoded, reading: Reading) -> Draft | NothingRelevant:
         """What RAG says, which sees no earlier turn that the gate forbids."""
         cleared = await self._gate.cleared(question)
         if cleared.in_view != question.in_view:
             encoded = await encode_one(self._encoder, cleared.in_view)
-        return await self._rag.ask(cleared, encoded)
+        if reading.line is None:
+            return await self._rag.ask(cleared, encoded)
+        release = Release(reading.line, reading.mode, partial(self._may_leave, question, reading.mode))
+        try:
+            return await release.follow(partial(self._rag.ask, cleared, encoded))
+        finally:
+            if release.waited_for_contexts:
+                self._watch.held_for_contexts(question)
+
+    async def _may_leave(self, question: Question, mode: Mode, part: Draft) -> Part:
+        """What of a draft may leave while it is written: what the asker would get if it ended here."""
+        if self._modes and self._modes.by_documents and not part.contexts:
+            return Waits()
+        if self._chosen(question, part).mode == "human_first":
+            return Stops()
+        if mode == "observe":
+            return Leaves(part.text)  # this protects nobody: the verdict comes after the words
+        verdict = await self._check(question, part)
+        if isinstance(verdict, Unchecked):
+            return Waits()  # it is judged again with what follows, at last with all of it
+        ruling = self._ruling(question, part, verdict)
+        if isinstance(ruling, Delivered):
+            return Leaves(ruling.text)
+        return Waits() if self._verdicts.repair == "drop" else Stops()
+
+    async def _judged(self, question: Question, draft: Draft, way: Way) -> Judged:
+        verdict = await way.step("faithfulness", self._check(question, draft))
+        return Judged(draft, verdict, self._ruling(question, draft, verdict, seen=way.reading.seen), way)
+
+    def _ruling(
+        self, question: Question, draft: Draft, verdict: FaithfulnessVerdict, *, seen: bool = False
+    ) -> Ruling:
+        policy = replace(self._verdicts, repair="none") if seen else self._verdicts
+        if draft.unreadable:  # there is nothing that could be delivered
+            policy = _STRICT
+        return policy.ruling(draft.text, verdict, question=question.text)
+
+    def _chosen(self, question: Question, draft: Draft) -> Chosen:
+        if self._modes is None:
+            return Chosen("automatic")
+        contexts = tuple(context for choice in draft.choices for context in choice.contexts)
+        return self._modes.choose(question, replace(draft, contexts=contexts))
+
+    async def _decide(self, question: Question, judged: Sequence[Judged], chosen: Chosen) -> Outcome:
+        """The worst choice decides; each choice that may be delivered is, beside it."""
+        worst = max(judged, key=lambda one: one.badness)
+        way, verdict, ruling = worst.way, worst.verdict, worst.ruling
+        outcome: Outcome
+        if chosen.mode == "human_first":
+            return await self._escalate(question, way, reason="human_first", verdict=verdict)
+        if isinstance(ruling, Delivered):
+            outcome = await self._tell(question, way, ruling, verdict, chosen)
+        elif way.reading.seen and worst.draft.text:
+            outcome = await self._seen(question, worst, reason=ruling.reason)
+        else:
+            hold = self._withhold if ruling.outcome == "withheld" else self._escalate
+            outcome = await hold(question, way, reason=ruling.reason, verdict=verdict)
+        return outcome if len(judged) == 1 else replace(outcome, choices=choices_of(judged, outcome))
 
     async def _check(self, question: Question, draft: Draft) -> FaithfulnessVerdict:
         """The verdict on a draft; a judge that fails or is too slow has not checked."""
@@ -174,13 +245,11 @@ class Pipeline:
             return Unchecked(reason="judge_failed", judge="none")
 
     async def _tell(
-        self, question: Question, way: _Way, told: Delivered, verdict: FaithfulnessVerdict, chosen: Chosen
+        self, question: Question, way: Way, told: Delivered, verdict: FaithfulnessVerdict, chosen: Chosen
     ) -> Answered:
         """The draft is the answer; where the operator wants such answers read, a person gets it, too."""
         if chosen.reviewed:
-            await self._reviewers.open(
-                question, outcome="answered", reason="answer_then_review", steps=way.steps
-            )
+            await self._ticket(question, way, outcome="answered", reason="answer_then_review")
         return Answered(
             question=question,
             text=told.text,
@@ -191,7 +260,21 @@ class Pipeline:
             steps=way.steps,
         )
 
-    def _refuse(self, question: Question, way: _Way, gate: GateVerdict) -> Refused:
+    async def _seen(self, question: Question, judged: Judged, *, reason: str) -> Answered:
+        """The asker has read it already: he is told the verdict, and a person gets a ticket."""
+        way = judged.way
+        ticket = await self._ticket(question, way, outcome="answered", reason=reason)
+        return Answered(
+            question=question,
+            text=judged.draft.text,
+            source="rag",
+            reason=reason,
+            verdict=judged.verdict,
+            ticket=ticket,
+            steps=way.steps,
+        )
+
+    def _refuse(self, question: Question, way: Way, gate: GateVerdict) -> Refused:
         return Refused(
             question=question,
             text=self._replies.refusal(gate, question),
@@ -200,10 +283,10 @@ class Pipeline:
         )
 
     async def _withhold(
-        self, question: Question, way: _Way, *, reason: str, verdict: FaithfulnessVerdict
+        self, question: Question, way: Way, *, reason: str, verdict: FaithfulnessVerdict
     ) -> Withheld:
         offers = await self._offers(question, way)
-        ticket = await self._reviewers.open(question, outcome="withheld", reason=reason, steps=way.steps)
+        ticket = await self._ticket(question, way, outcome="withheld", reason=reason)
         return Withheld(
             question=question,
             text=self._replies.withheld(question, ticket, reason, offers),
@@ -215,10 +298,10 @@ class Pipeline:
         )
 
     async def _escalate(
-        self, question: Question, way: _Way, *, reason: str, verdict: FaithfulnessVerdict | None = None
+        self, question: Question, way: Way, *, reason: str, verdict: FaithfulnessVerdict | None = None
     ) -> Escalated:
         offers = await self._offers(question, way)
-        ticket = await self._reviewers.open(question, outcome="escalated", reason=reason, steps=way.steps)
+        ticket = await self._ticket(question, way, outcome="escalated", reason=reason)
         return Escalated(
             question=question,
             text=self._replies.escalated(question, ticket, reason, offers),
@@ -229,29 +312,18 @@ class Pipeline:
             steps=way.steps,
         )
 
-    async def _offers(self, question: Question, way: _Way) -> tuple[Offer, ...]:
+    async def _ticket(self, question: Question, way: Way, *, outcome: TicketOutcome, reason: str) -> str:
+        """Keep the question for a person, with what the asker has read already."""
+        way.add_sent()
+        return await self._reviewers.open(question, outcome=outcome, reason=reason, steps=way.steps)
+
+    async def _offers(self, question: Question, way: Way) -> tuple[Offer, ...]:
         """Entries to ask the asker about, where the cache nearly had one."""
         nearly = any(isinstance(step.found, NearMiss) for step in way.steps)
         if self._did_you_mean is None or not nearly or way.offered:
             return ()
         way.offered = True  # one try: if that is what breaks, the question still gets to a person
         return (await way.step("did_you_mean", self._did_you_mean.near(question))).offers
-
-
-class _Way:
-    """The steps a question has taken so far; a failed stage leaves those before it."""
-
-    def __init__(self) -> None:
-        self.steps: tuple[Step, ...] = ()
-        self.offered = False
-
-    async def step(self, stage: Stage, work: Awaitable[F]) -> F:
-        started = perf_counter()
-        with in_stage(stage) as tell:
-            found = await work
-            tell(found)
-        self.steps += (Step(stage, _ms_since(started), found),)
-        return found
 
 
 def _failure(exc: Exception) -> str:
@@ -264,7 +336,3 @@ def _failure(exc: Exception) -> str:
             return "upstream_unavailable"
         case _:
             return "internal_error"
-
-
-def _ms_since(started: float) -> float:
-    return (perf_counter() - started) * 1000

@@ -11,7 +11,7 @@ from typing import Literal
 import yaml
 
 from classifiers.gate import GateVerdict
-from gateway.domain import Offer, Outcome, Question, Reply, Understood
+from gateway.domain import FILTERED, Choice, Offer, Outcome, Question, Refused, Reply, Understood
 from gateway.settings import PolicySettings, ReplySettings
 from gateway.templates import fill
 
@@ -70,19 +70,15 @@ class Replies:
         """What a person answered to an earlier question."""
         return _first((), "told", language, {"question": question, "ticket": ticket, "answer": answer})
 
-    def reply(self, understood: Understood, outcomes: Sequence[Outcome]) -> Reply:
+    def reply(self, understood: Understood, outcomes: Sequence[Outcome], *, choices: int = 1) -> Reply:
         """One message back: small talk, one answer, or several under their questions."""
-        match list(outcomes):
-            case []:
-                text = _first((self._own.small_talk,), "small_talk", understood.language)
-            case [only]:
-                text = only.text
-            case several:
-                text = "\n\n".join(
-                    f"{number}. {outcome.question.text}\n{outcome.text}"
-                    for number, outcome in enumerate(several, 1)
-                )
-        return Reply(tuple(outcomes), text, understood.language)
+        if not outcomes:
+            text = _first((self._own.small_talk,), "small_talk", understood.language)
+            said = [Choice(text, filtered=False)] * choices
+        else:
+            text = _numbered(outcomes, [outcome.text for outcome in outcomes])
+            said = [_choice(outcomes, number) for number in range(choices)]
+        return Reply(tuple(outcomes), text, understood.language, choices=tuple(said) if choices > 1 else ())
 
     def _waiting(
         self,
@@ -101,6 +97,27 @@ class Replies:
             return text
         asks = _first((self._own.did_you_mean,), "did_you_mean", question.language)
         return "\n".join([text, "", asks, *(f"- {offer.question}" for offer in offers)])
+
+
+def _numbered(outcomes: Sequence[Outcome], texts: Sequence[str]) -> str:
+    """The only text, or each under its question."""
+    if len(texts) == 1:
+        return texts[0]
+    both = enumerate(zip(outcomes, texts, strict=True), 1)
+    return "\n\n".join(f"{number}. {outcome.question.text}\n{text}" for number, (outcome, text) in both)
+
+
+def _choice(outcomes: Sequence[Outcome], number: int) -> Choice:
+    """One choice of a message; where a question has fewer, its first stands for the others."""
+    said = [_said(outcome, number) for outcome in outcomes]
+    return Choice(_numbered(outcomes, [one.text for one in said]), any(one.filtered for one in said))
+
+
+def _said(outcome: Outcome, number: int) -> Choice:
+    choices = () if isinstance(outcome, Refused) else outcome.choices
+    if not choices:
+        return Choice(outcome.text, outcome.name in FILTERED)
+    return choices[number if number < len(choices) else 0]
 
 
 def _first(words: Iterable[Words], shipped: str, language: str, known: Mapping[str, str] = _NOTHING) -> str:

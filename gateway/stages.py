@@ -90,6 +90,9 @@ class Reviewers(Protocol):
 class Modes(Protocol):
     """Says who answers a new question: people, RAG, or RAG with people looking on."""
 
+    @property
+    def by_documents(self) -> bool: ...  # the draft's contexts may say so, not only the question
+
     def choose(self, question: Question, draft: Draft, /) -> Chosen: ...
 
 
@@ -111,3 +114,7 @@ class Watch(Protocol):
     def outcome(self, outcome: Outcome, /, *, ms: float) -> None: ...
 
     def failure(self, question: Question, exc: Exception, /) -> None: ...
+
+    def left(self, question: Question, /) -> None: ...  # the asker, before anything was decided
+
+    def held_for_contexts(self, question: Question, /) -> None: ...  # in a stream, as they came late

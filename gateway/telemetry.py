@@ -13,7 +13,7 @@ from cache.matching import Hit, Miss, NearMiss
 from classifiers.faithfulness import Checked, Unchecked
 from classifiers.gate import GateVerdict
 from gateway.checking.metrics import CheckMetrics
-from gateway.domain import Draft, Finding, NothingRelevant, Offers, Outcome, Question
+from gateway.domain import Draft, Finding, NothingRelevant, Offers, Outcome, Question, Sent
 from gateway.gatekeeping.metrics import GateMetrics
 from gateway.outcomes import OutcomeLog, OutcomeRow
 from gateway.retention.traces import asker_key
@@ -65,10 +65,35 @@ class Metrics:
         self.attempts = counter(
             "delivery_attempts_total", "Attempts to tell somebody outside.", "target", "result"
         )
+        self._streams(registry)
         self._gauges(registry)
         self.gatekeeping = GateMetrics(registry)
         self.checking = CheckMetrics(registry)
         self._begin_at_zero()
+
+    def _streams(self, registry: CollectorRegistry) -> None:
+        """Two clocks, named by OpenTelemetry's conventions: we are a model's client, and a server to ours."""
+        self.upstream_first = Histogram(
+            "gen_ai_client_operation_time_to_first_chunk_seconds",
+            "Time to the chatbot's first words, where it was asked for a stream.",
+            registry=registry,
+            buckets=_SECONDS,
+        )
+        self.first_words = Histogram(
+            "gen_ai_server_time_to_first_token_seconds",
+            "Time to the first words of a streamed reply, by faithfulness.streaming.",
+            ("mode",),
+            registry=registry,
+            buckets=_SECONDS,
+        )
+        self.held_for_contexts = Counter(
+            "sekisho_streams_held_for_contexts_total",
+            "Streams by sentence that waited for contexts that came after the words.",
+            registry=registry,
+        )
+        self.left = Counter(
+            "sekisho_askers_left_total", "Askers who left before anything was decided.", registry=registry
+        )
 
     def _gauges(self, registry: CollectorRegistry) -> None:
         """What is so at the moment; asked for when Prometheus asks."""
@@ -154,6 +179,20 @@ class Telemetry:
         self._log.error("stage failed", error=type(exc).__name__, request_id=question.conversation.request_id)
         self._log.debug("stage failed", exc_info=exc)
 
+    def left(self, question: Question, /) -> None:
+        """An asker hung up before anything was decided: there is no outcome."""
+        self.metrics.left.inc()
+
+    def held_for_contexts(self, question: Question, /) -> None:
+        """Sentences were ready before the contexts came: the stream was as good as buffered."""
+        self.metrics.held_for_contexts.inc()
+        request_id = question.conversation.request_id
+        self._log.info("held for contexts", streaming="sentence", request_id=request_id)
+
+    def first_words(self, mode: str, seconds: float) -> None:
+        """The first words of a streamed answer left."""
+        self.metrics.first_words.labels(mode).observe(seconds)
+
     def _found(self, found: Finding) -> None:
         match found:
             case GateVerdict(label=label, shadow=shadow):
@@ -170,7 +209,10 @@ class Telemetry:
                 self.metrics.faithfulness.observe(share)
             case Unchecked(reason=reason):
                 self.metrics.unchecked.labels(reason).inc()
-            case Draft() | NothingRelevant() | Offers():
+            case Draft(first_s=first_s):
+                if first_s is not None:
+                    self.metrics.upstream_first.observe(first_s)
+            case NothingRelevant() | Offers() | Sent():
                 pass
 
     def _row(self, outcome: Outcome, ms: float) -> OutcomeRow:

@@ -75,6 +75,7 @@ class Says:
     contexts_in: Literal["first", "last"] = "first"  # event of a stream
     pieces: Sequence[str] | None = None  # of a stream; its words without it
     piece_delay_s: float = 0.0
+    until: threading.Event | None = None  # what follows the second piece waits for it
     streams: bool = True  # False: answers in one piece, whatever is asked
 
 
@@ -373,7 +374,9 @@ async def _events(said: Says) -> AsyncIterator[bytes]:
         return _event({**plain, **(beside if contexts else {}), "choices": choices})
 
     yield event({"role": "assistant", "content": ""}, contexts=early)
-    for piece in _pieces(said):
+    for number, piece in enumerate(_pieces(said)):
+        if number == 2 and said.until:
+            await asyncio.to_thread(said.until.wait, 30)
         yield event({"content": piece})
         await asyncio.sleep(said.piece_delay_s)
     yield event({}, said.finish_reason, contexts=not early)

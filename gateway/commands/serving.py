@@ -26,6 +26,7 @@ from gateway.gatekeeping.lists import read_rules, told_of
 from gateway.policy import read_policy
 from gateway.settings import ServerSettings, Settings
 from gateway.stages import Rag
+from gateway.streaming import OBSERVED
 from gateway.telemetry import configure_logging
 
 __all__ = ["add_to", "serve"]
@@ -78,6 +79,8 @@ def check_config(config: ConfigOption = None) -> None:
         f"The configuration is sound: {len(policy.must.examples)} must, {len(policy.may.examples)} may and "
         f"{forbidden} must-not examples in {len(policy.topics)} topics; answers by {settings.upstream.kind}."
     )
+    if settings.faithfulness.streaming == "observe":
+        console.print(f"[bold red]WARNING[/] {OBSERVED}", highlight=False)
     if not settings.gate.enabled:
         console.print("The gate is switched off: no list and no rule of it is asked.")
         return

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -51,9 +50,7 @@ class NextTurn:
         news = [
             self._replies.told(reply.language, row["question"], row["id"], row["answer"]) for row in answered
         ]
-        return replace(
-            reply, text="\n\n".join([*news, reply.text]), told=tuple(row["id"] for row in answered)
-        )
+        return reply.introduced("\n\n".join([*news, ""]), tuple(row["id"] for row in answered))
 
     async def _take(self, conversation: Conversation, whose: ColumnElement[bool]) -> Sequence[RowMapping]:
         """Answers that nobody has told yet, marked as told: of two messages at once, one gets them."""

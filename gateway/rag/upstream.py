@@ -57,12 +57,12 @@ class UpstreamRag:
         """
         conversation = question.conversation
         turns = (*conversation.turns[:-1], Turn("user", question.text))
-        if conversation.choices > 1:
-            found = await self._model.choices(turns, conversation.options, conversation.choices)
-            first, *others = map(self._choice, found)
-            return replace(first, others=tuple(others))
-        listen = partial(self._heard, hear) if hear else None
         try:
+            if conversation.choices > 1:
+                found = await self._model.choices(turns, conversation.options, conversation.choices)
+                first, *others = map(self._choice, found)
+                return replace(first, others=tuple(others))
+            listen = partial(self._heard, hear) if hear else None
             return self._draft(await self._model.complete(turns, conversation.options, listen))
         except ToolCalled as exc:
             return self._choice(exc)

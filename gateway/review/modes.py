@@ -44,6 +44,11 @@ class TopicModes:
         ]
         self._words = List(listed, cut)
 
+    @property
+    def by_documents(self) -> bool:
+        """Whether a topic is known by the documents of a draft."""
+        return bool(self._documents)
+
     def choose(self, question: Question, draft: Draft) -> Chosen:
         """Who is to answer, by the documents of the draft and the words of the question."""
         fits = {place for place, pattern in self._documents if _from(draft, pattern)}

@@ -39,6 +39,7 @@ def conversation(
     limits: ServerSettings,
     asker: str | None = None,
     options: Mapping[str, Any] | None = None,
+    choices: int = 1,
 ) -> Conversation:
     """The conversation that these messages are.
 
@@ -63,7 +64,13 @@ def conversation(
             param=f"messages[{last}].content",
         )
     return Conversation(
-        turns=turns, tenant=tenant, group=group, request_id=request_id, asker=asker, options=options or {}
+        turns=turns,
+        tenant=tenant,
+        group=group,
+        request_id=request_id,
+        asker=asker,
+        options=options or {},
+        choices=choices,
     )
 
 

@@ -1,32 +1,36 @@
-"""OpenAI's chat contract in front of the checkpoint, whole or as a stream that waits for the verdict."""
+"""OpenAI's chat contract in front of the checkpoint, whole or as a stream."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from time import time
 from typing import Annotated, Any
 
+from anyio import CancelScope
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from gateway.access import ClientDep
-from gateway.decision import decision, headers, is_filtered
-from gateway.domain import Reply
+from gateway.assembly import Services
+from gateway.decision import decision, headers
+from gateway.domain import FILTERED, Choice, Conversation, Reply
 from gateway.envelope import envelope
 from gateway.errors import InvalidRequest, SekishoError
 from gateway.routes.messages import Message, conversation
 from gateway.routes.services import ServicesDep
+from gateway.streaming import Line
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
 MODEL = "sekisho"
+MOST_CHOICES = 8
 _LONGEST_ANSWER_S = 600.0  # at the end of the process, too: who waits for a verdict gets it
 _PIECES = re.compile(r"\S*\s*|.", re.DOTALL)
 _FOR_THE_CHATBOT = (
@@ -41,7 +45,7 @@ class ChatRequest(BaseModel):
     messages: Annotated[list[Message], Field(min_length=1)]
     model: str = MODEL
     stream: bool = False
-    n: int | None = None
+    n: Annotated[int | None, Field(ge=1, le=MOST_CHOICES)] = None
     tools: list[Any] | None = None
     functions: list[Any] | None = None
     user: str | None = Field(None, max_length=200)
@@ -55,9 +59,7 @@ class ChatRequest(BaseModel):
     frequency_penalty: float | None = None
 
     def refuse_what_cannot_be_checked(self) -> None:
-        """Several choices and tool calls would need a verdict each."""
-        if self.n not in (None, 1):
-            raise InvalidRequest("only one choice can be asked for (n: 1)", param="n")
+        """Nobody can say whether a tool call is supported by anything."""
         for name in ("tools", "functions"):
             if getattr(self, name):
                 raise InvalidRequest("tool calls can't be checked and are not supported", param=name)
@@ -80,11 +82,11 @@ async def chat(body: ChatRequest, request: Request, caller: ClientDep, services:
         limits=server,
         asker=body.user,
         options=body.options(),
+        choices=body.n or 1,
     )
-    answering = asyncio.create_task(services.pipeline.answer(asked))
     if body.stream:
-        return await _stream(answering, body.model, request.state.request_id, server.keep_alive_s)
-    reply = await answering
+        return await _stream(services, asked, body.model)
+    reply = await services.pipeline.answer(asked)
     status = server.refusal_status if reply.name == "refused" else 200
     if status != 200:
         refused = InvalidRequest(reply.text)
@@ -106,24 +108,29 @@ def _completion(reply: Reply, model: str, request_id: str) -> dict[str, Any]:
         "model": model,
         "choices": [
             {
-                "index": 0,
-                "message": {"role": "assistant", "content": reply.text, "refusal": None},
-                "finish_reason": _finish(reply),
+                "index": index,
+                "message": {"role": "assistant", "content": choice.text, "refusal": None},
+                "finish_reason": _finish(choice),
                 "logprobs": None,
             }
+            for index, choice in enumerate(_choices(reply))
         ],
         "sekisho": decision(reply),
     }
 
 
-async def _stream(
-    answering: asyncio.Task[Reply], model: str, request_id: str, keep_alive_s: float
-) -> EventSourceResponse:
-    """Nothing leaves before the verdict. A verdict within the first keep-alive goes into the headers, too."""
-    await asyncio.wait({answering}, timeout=keep_alive_s)
+async def _stream(services: Services, asked: Conversation, model: str) -> EventSourceResponse:
+    """Comments until something may leave. A verdict before the first of them goes into the headers, too."""
+    line = Line()
+    keep_alive_s = services.settings.server.keep_alive_s
+    answering = asyncio.create_task(services.pipeline.answer(asked, line))
+    opening = asyncio.create_task(line.opened.wait())
+    await asyncio.wait({answering, opening}, timeout=keep_alive_s, return_when=asyncio.FIRST_COMPLETED)
+    opening.cancel()
     known = headers(answering.result()) if answering.done() else {}  # an error is still a plain error here
+    stream = _Stream(line, answering, model, asked.request_id, services)
     return EventSourceResponse(
-        _events(answering, model, request_id),
+        stream.events(),
         headers=known,
         ping=max(1, round(keep_alive_s)),
         shutdown_grace_period=_LONGEST_ANSWER_S,
@@ -132,35 +139,84 @@ async def _stream(
     )
 
 
-async def _events(
-    answering: asyncio.Task[Reply], model: str, request_id: str
-) -> AsyncIterator[ServerSentEvent]:
-    def chunk(delta: dict[str, str], finish: str | None = None, **more: Any) -> ServerSentEvent:
+class _Stream:
+    """A reply as OpenAI's chunks: what its line lets go while it is made, and at the end the rest."""
+
+    def __init__(
+        self, line: Line, answering: asyncio.Task[Reply], model: str, request_id: str, services: Services
+    ) -> None:
+        self._line = line
+        self._answering = answering
+        self._model = model
+        self._request_id = request_id
+        self._telemetry = services.telemetry
+        self._mode = services.settings.faithfulness.streaming
+        self._silent = True
+
+    async def events(self) -> AsyncIterator[ServerSentEvent]:
+        """Every event, to the last."""
+        if not (self._answering.done() or self._line.opened.is_set()):
+            yield ServerSentEvent(comment="checking")  # the headers have gone: say that somebody is there
+        try:
+            async for piece in self._line.pieces(until=self._answering):
+                for event in self._said(piece):
+                    yield event
+            reply = await self._answering
+        except SekishoError as exc:  # the status is gone already: the error is the last event
+            yield ServerSentEvent(json.dumps(envelope(exc), ensure_ascii=False))
+            return
+        finally:
+            await self._hang_up()
+        for event in self._ending(reply):
+            yield event
+        yield ServerSentEvent("[DONE]")
+
+    async def _hang_up(self) -> None:
+        """Who leaves early is not waited for by the chatbot; what was decided is still recorded."""
+        self._line.hang_up()
+        with CancelScope(shield=True):
+            await asyncio.wait({self._answering})
+        if not self._answering.cancelled():
+            self._answering.exception()  # it was told where it happened
+
+    def _said(self, text: str, index: int = 0) -> Iterator[ServerSentEvent]:
+        """Words of a choice, after its role."""
+        if self._silent:
+            self._telemetry.first_words(self._mode, self._line.age_s)
+            self._silent = False
+            yield self._chunk({"role": "assistant", "content": ""})
+        for piece in filter(None, _PIECES.findall(text)):
+            yield self._chunk({"content": piece}, index=index)
+
+    def _ending(self, reply: Reply) -> Iterator[ServerSentEvent]:
+        """What has not left yet of each choice, how it ends, and with the last the decision."""
+        choices = _choices(reply)
+        for index, choice in enumerate(choices):
+            if index:
+                yield self._chunk({"role": "assistant", "content": ""}, index=index)
+            yield from self._said(self._line.rest(choice.text), index)
+            broken = self._line.breaks_off(choice.text)
+            finish = "content_filter" if broken else _finish(choice)
+            more = {"sekisho": decision(reply)} if index == len(choices) - 1 else {}
+            yield self._chunk({}, finish, index=index, **more)
+
+    def _chunk(
+        self, delta: dict[str, str], finish: str | None = None, *, index: int = 0, **more: Any
+    ) -> ServerSentEvent:
         body = {
-            "id": f"chatcmpl-{request_id}",
+            "id": f"chatcmpl-{self._request_id}",
             "object": "chat.completion.chunk",
             "created": int(time()),
-            "model": model,
-            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+            "model": self._model,
+            "choices": [{"index": index, "delta": delta, "finish_reason": finish}],
             **more,
         }
         return ServerSentEvent(json.dumps(body, ensure_ascii=False))
 
-    if not answering.done():  # the headers have gone: say at once that somebody is there
-        yield ServerSentEvent(comment="checking")
-    try:
-        reply = await answering
-    except SekishoError as exc:  # the status is gone already: the error is the last event
-        yield ServerSentEvent(json.dumps(envelope(exc), ensure_ascii=False))
-        return
-    finally:
-        answering.cancel()  # the asker left; once done, this does nothing
-    yield chunk({"role": "assistant", "content": ""})
-    for piece in filter(None, _PIECES.findall(reply.text)):
-        yield chunk({"content": piece})
-    yield chunk({}, _finish(reply), sekisho=decision(reply))
-    yield ServerSentEvent("[DONE]")
+
+def _choices(reply: Reply) -> tuple[Choice, ...]:
+    return reply.choices or (Choice(reply.text, filtered=reply.name in FILTERED),)
 
 
-def _finish(reply: Reply) -> str:
-    return "content_filter" if is_filtered(reply) else "stop"
+def _finish(choice: Choice) -> str:
+    return "content_filter" if choice.filtered else "stop"

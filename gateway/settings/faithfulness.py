@@ -50,7 +50,7 @@ class FaithfulnessSettings(Section):
     mean: float = Field(0.8, ge=0, le=1)
     repair: Literal["none", "drop"] = "none"  # drop: cut unsupported statements out if the rest still answers
     on_unchecked: Literal["escalate", "withhold", "deliver"] = "escalate"
-    streaming: Literal["buffer"] = "buffer"
+    streaming: Literal["buffer", "sentence", "observe"] = "buffer"  # observe protects nobody
     timeout_s: float | None = Field(None, gt=0)  # None: 10 s, 30 s where a language model judges
 
     @property

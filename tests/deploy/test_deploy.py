@@ -127,7 +127,7 @@ def test_every_alert_is_tested_and_has_its_line_in_the_runbook() -> None:
 def test_rules_and_dashboard_name_only_what_the_process_exposes() -> None:
     known = _exposed()
     for where, expr in [*_queries(), *((rule["alert"], rule["expr"]) for rule in _alerts())]:
-        found = re.findall(r"(sekisho_\w+)(?:\{([^}]*)\})?", expr)
+        found = re.findall(r"((?:sekisho|gen_ai)_\w+)(?:\{([^}]*)\})?", expr)
         assert found or "up{" in expr, where
         for name, selector in found:
             assert name in known, f"{where}: {name} is not exposed"
@@ -139,7 +139,7 @@ def test_rules_and_dashboard_name_only_what_the_process_exposes() -> None:
 
 
 def test_every_metric_has_a_panel_or_a_reason_why_not() -> None:
-    shown = {name for _, expr in _queries() for name in re.findall(r"sekisho_\w+", expr)}
+    shown = {name for _, expr in _queries() for name in re.findall(r"(?:sekisho|gen_ai)_\w+", expr)}
     for collector in _collectors():
         assert shown & set(_series(collector)) or collector._name in NOT_SHOWN, (
             f"{collector._name} has no panel"

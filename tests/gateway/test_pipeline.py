@@ -90,6 +90,8 @@ class Stages:
     opened: list[dict[str, Any]] = field(default_factory=list)
     watched: list[Outcome] = field(default_factory=list)
     failures: list[Exception] = field(default_factory=list)
+    left: int = 0
+    held: int = 0
 
     def pipeline(self, on_unchecked: OnUnchecked = "escalate") -> Pipeline:
         return Pipeline(
@@ -162,6 +164,12 @@ class _Watch:
 
     def failure(self, question: Question, exc: Exception, /) -> None:
         self.stages.failures.append(exc)
+
+    def left(self, question: Question, /) -> None:
+        self.stages.left += 1
+
+    def held_for_contexts(self, question: Question, /) -> None:
+        self.stages.held += 1
 
 
 async def ask(stages: Stages, on_unchecked: OnUnchecked = "escalate", *turns: Turn) -> Reply:

@@ -12,7 +12,7 @@ from classifiers.gate import GateLabel, GateVerdict
 from gateway.console.components.amounts import milliseconds, share
 from gateway.console.components.chip import Tone, chip
 from gateway.console.texts import Texts
-from gateway.domain import Draft, NothingRelevant, Offers, Passage, Step
+from gateway.domain import Draft, NothingRelevant, Offers, Passage, Sent, Step
 
 __all__ = ["LABEL_TONES", "show_way"]
 
@@ -75,6 +75,8 @@ def _found(t: Texts, step: Step) -> None:
         case Offers(offers=offers):
             for offer in offers:
                 _said(offer.question, t("try_it.score", score=f"{offer.score:.3f}"))
+        case Sent(text=text):
+            ui.label(text).classes("pre")
         case _:
             assert_never(step.found)
 

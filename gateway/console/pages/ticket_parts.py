@@ -99,6 +99,8 @@ def _found(t: Texts, found: Found) -> None:
                 chip(t("found.checked", wrong=wrong, all=len(judged)), "bad" if wrong else "good")
             case _:
                 chip(t.or_else(f"found.{kind}", kind))
+    if kind == "sent":
+        ui.label(found["text"]).classes("pre small")
     if found.get("nearest"):
         near = found["nearest"]
         kind_text = t.or_else(f"near.{near['kind']}", near["kind"])
