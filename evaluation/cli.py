@@ -19,6 +19,7 @@ from evaluation.faithfulness_commands import faithfulness_command
 from evaluation.followups import evaluate_followups
 from evaluation.gate_commands import gate_command
 from evaluation.shelf import evaluate_pairs, evaluate_traffic
+from evaluation.users_commands import users_command
 from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
 from gateway.stores import open_encoder
@@ -85,4 +86,5 @@ def followups_command(
 app.command("gate")(gate_command)
 app.command("faithfulness")(faithfulness_command)
 app.command("answers")(answers_command)
+app.command("users")(users_command)
 app.command("compare")(compare_command)

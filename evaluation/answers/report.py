@@ -20,7 +20,7 @@ from evaluation.answers.thresholds import Check
 from evaluation.statistics import Rate
 from gateway.errors import InvalidRequest
 
-__all__ = ["worst_first", "write_comparison", "write_report"]
+__all__ = ["worst_first", "write_comparison", "write_page", "write_report"]
 
 WORST = 60  # cases that can be opened in the page
 MOVED = 40  # cases of each direction that are shown side by side
@@ -39,7 +39,7 @@ def write_report(
     compared = compare(before, results, summary.good_is) if before else None
     who, _, version = run.identity.target.partition(":")
     target = _TARGETS.get(who, who)
-    _write(
+    write_page(
         file,
         "report.html",
         title=f"{run.plan.file.name}: {target}",
@@ -75,7 +75,7 @@ def write_comparison(
     Raises:
         InvalidRequest: if the file can't be written.
     """
-    _write(
+    write_page(
         file,
         "compare.html",
         title=f"{before.file.parent.name} → {after.file.parent.name}",
@@ -119,7 +119,12 @@ def _pairs(moved: Sequence[Moved], before: Results, after: Results) -> list[tupl
     return [(one, before.get(one.id), after.get(one.id)) for one in moved]
 
 
-def _write(file: Path, page: str, **told: Any) -> None:
+def write_page(file: Path, page: str, **told: Any) -> None:
+    """Fill in one of the pages.
+
+    Raises:
+        InvalidRequest: if the file can't be written.
+    """
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, loader=PackageLoader("evaluation", "answers/pages")
     )

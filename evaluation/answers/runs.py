@@ -188,7 +188,7 @@ class _Known:
 
 
 @asynccontextmanager
-async def _appending(results: Results) -> AsyncIterator[Journal]:
+async def _appending(results: Results) -> AsyncIterator[Journal[CaseResult]]:
     journal = Journal(results)
     try:
         yield journal
