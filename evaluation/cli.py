@@ -12,6 +12,7 @@ from rich.console import Console
 
 from evaluation import tables
 from evaluation.answers_commands import answers_command
+from evaluation.artificial_commands import coverage_command, questions_command
 from evaluation.cases import Feedback, FollowUp, Pair, ShelfEntry, Traffic, read_cases
 from evaluation.command_line import Config, File, Json, bar, scratch, tell
 from evaluation.compare_commands import compare_command
@@ -87,4 +88,6 @@ app.command("gate")(gate_command)
 app.command("faithfulness")(faithfulness_command)
 app.command("answers")(answers_command)
 app.command("users")(users_command)
+app.command("questions")(questions_command)
+app.command("coverage")(coverage_command)
 app.command("compare")(compare_command)
