@@ -11,6 +11,7 @@ import uvloop
 from rich.console import Console
 
 from evaluation import tables
+from evaluation.acceptance_commands import acceptance
 from evaluation.answers_commands import answers_command
 from evaluation.artificial_commands import coverage_command, questions_command
 from evaluation.cases import Feedback, FollowUp, Pair, ShelfEntry, Traffic, read_cases
@@ -25,7 +26,7 @@ from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
 from gateway.stores import open_encoder
 
-__all__ = ["app"]
+__all__ = ["acceptance", "app"]
 
 app = typer.Typer(help="Measure a part of the gateway on a file of cases.", no_args_is_help=True)
 console = Console(highlight=False)

@@ -10,6 +10,7 @@ from rich.console import Console
 from cache.errors import CacheError
 from classifiers import ClassifierError
 from encoders import EncoderError
+from evaluation.cli import acceptance
 from evaluation.cli import app as evaluate
 from evaluation.gate_commands import calibrate_gate_command
 from gateway.commands import asking, data, forgetting, people, replaying, reviewing, sealing, serving
@@ -42,6 +43,7 @@ sealing.add_to(app)
 reviewing.add_to(app)
 people.add_to(app)
 app.add_typer(evaluate, name="evaluate")
+app.add_typer(acceptance, name="acceptance")
 calibrate = data.calibrate_app()
 calibrate.command("gate")(calibrate_gate_command)
 app.add_typer(calibrate, name="calibrate")

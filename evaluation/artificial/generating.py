@@ -74,18 +74,17 @@ async def questions_from(
 ) -> AsyncIterator[ArtificialQuestion]:
     """The questions of all documents, each only once."""
     seen: set[tuple[str, str]] = set()
-    for document in documents:
+    for document, chunk in ((one, chunk) for one in documents for chunk in one.chunks):
         version = hashlib.sha256(document.text.encode()).hexdigest()
-        for chunk in document.chunks:
-            for question, answer in await generator.pairs(chunk, document.language):
-                key = (document.language, question.casefold())
-                if key in seen:
-                    continue
-                seen.add(key)
-                yield ArtificialQuestion(
-                    question=question, answer=answer, language=document.language, document=document.path,
-                    version=version, heading=chunk.heading, passage=chunk.text,
-                )  # fmt: skip
+        for question, answer in await generator.pairs(chunk, document.language):
+            key = (document.language, question.casefold())
+            if key in seen:
+                continue
+            seen.add(key)
+            yield ArtificialQuestion(
+                question=question, answer=answer, language=document.language, document=document.path,
+                version=version, heading=chunk.heading, passage=chunk.text,
+            )  # fmt: skip
 
 
 class ByTemplates:

@@ -17,7 +17,7 @@ from evaluation.users.playing import SimulatedUser
 from gateway.domain import Tokens, Turn
 from gateway.errors import SekishoError
 
-__all__ = ["Dialogue", "DialogueTurn", "Stage"]
+__all__ = ["Dialogue", "DialogueTurn", "Stage", "dialogue_id"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,11 @@ class Dialogue:
         return sum(values) / len(values) if values else None
 
 
+def dialogue_id(case: AnswerCase, persona: Persona) -> str:
+    """What the dialogue of a case and a persona is called."""
+    return f"{case.id} · {persona.name}"
+
+
 class Stage:
     """Where dialogues are played."""
 
@@ -76,7 +81,7 @@ class Stage:
             )
 
     async def _played(self, case: AnswerCase, persona: Persona, of: str) -> Dialogue:
-        named = f"{case.id} · {persona.name}"
+        named = dialogue_id(case, persona)
         dialogue = Dialogue(id=named, of=of, case=case, persona=persona.name, turns=())
         said: list[Turn] = list(case.messages)
         for number in range(self._most_turns):

@@ -14,7 +14,7 @@ from evaluation.answers.cases import AnswerCase, case_digest
 from evaluation.answers.journal import Form, Journal, Lines
 from evaluation.answers.judging import Meter, open_judges
 from evaluation.answers.targets import open_target
-from evaluation.users.dialogues import Dialogue, Stage
+from evaluation.users.dialogues import Dialogue, Stage, dialogue_id
 from evaluation.users.judging import TurnJudge
 from evaluation.users.personas import Persona, Personas
 from evaluation.users.playing import SimulatedUser
@@ -47,25 +47,22 @@ class Play:
         """Play what has not been played; dialogues that an error ended get another try."""
         journal, at_once = Journal(results), asyncio.Semaphore(self.concurrency)
 
-        async def one(case: AnswerCase, persona: Persona, of: str) -> None:
-            async with at_once:
-                dialogue = await self.stage.play(case, persona, of=of)
-                await journal.add([dialogue])
-            progress(dialogue)
+        async def one(case: AnswerCase, persona: Persona) -> None:
+            of = self.stage.version(persona, case_digest(case), self.model)
+            known = results.get(dialogue_id(case, persona))
+            if known is None or known.of != of or known.error:
+                async with at_once:
+                    known = await self.stage.play(case, persona, of=of)
+                    await journal.add([known])
+            progress(known)
 
         try:
             async with asyncio.TaskGroup() as group:
                 for case, persona in plan:
-                    of = self.stage.version(persona, case_digest(case), self.model)
-                    before = results.get(f"{case.id} · {persona.name}")
-                    if before and before.of == of and not before.error:
-                        progress(before)
-                    else:
-                        group.create_task(one(case, persona, of))
+                    group.create_task(one(case, persona))
         finally:
             journal.close()
-        ids = [f"{case.id} · {persona.name}" for case, persona in plan]
-        Lines(results.file, _FORM).put_in_order(ids)
+        Lines(results.file, _FORM).put_in_order([dialogue_id(*both) for both in plan])
 
 
 def dialogues_in(file: Path) -> Lines[Dialogue]:

@@ -1,5 +1,6 @@
 """Every table of Sekisho. SQL is the truth: what is not here did not happen."""
 
+from storage.schema.acceptance import acceptance_pairs, acceptance_tests, acceptance_votes
 from storage.schema.access import api_keys, settings
 from storage.schema.answers import answers
 from storage.schema.base import FreeText, Moment, metadata
@@ -17,6 +18,9 @@ from storage.schema.tickets import ticket_events, tickets
 __all__ = [
     "FreeText",
     "Moment",
+    "acceptance_pairs",
+    "acceptance_tests",
+    "acceptance_votes",
     "answers",
     "api_keys",
     "audit_windows",
