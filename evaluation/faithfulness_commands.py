@@ -1,4 +1,4 @@
-"""`sekisho evaluate faithfulness`."""
+"""`sekisho evaluate faithfulness` and `sekisho calibrate faithfulness`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ from classifiers.faithfulness.lexical import LexicalJudge
 from evaluation.cases import Answer, read_cases
 from evaluation.command_line import Config, Json, bar, console, tell
 from evaluation.faithfulness import FaithfulnessResult, evaluate_faithfulness
+from evaluation.faithfulness_calibration import (
+    FaithfulnessCalibration,
+    answer_digest,
+    calibrate_faithfulness,
+    reviewed_answers,
+)
 from evaluation.faithfulness_report import WORST, write_faithfulness_report
-from evaluation.faithfulness_tables import faithfulness_tables, worst_table
+from evaluation.faithfulness_tables import calibration_tables, faithfulness_tables, worst_table
 from evaluation.faithfulness_ways import (
     OURS,
     Compared,
@@ -25,12 +31,15 @@ from evaluation.faithfulness_ways import (
     flag_all,
 )
 from evaluation.fitted_on import judge_sources
+from evaluation.served import served_judge
 from gateway.checking.opening import judge_apart
+from gateway.checking.promises import FaithfulnessPromises, MadeFor, can_be_cut
 from gateway.configuration import find_settings
+from gateway.errors import InvalidRequest
 from gateway.settings import Settings
-from gateway.stores import open_encoder
+from gateway.stores import open_database, open_encoder
 
-__all__ = ["faithfulness_command"]
+__all__ = ["calibrate_faithfulness_command", "faithfulness_command"]
 
 AT_ONCE = 8  # answers that a language model is asked about at a time
 
@@ -61,10 +70,11 @@ def faithfulness_command(
     if at_once is None:
         at_once = AT_ONCE if settings.faithfulness.judge in ("llm", "cascade") else 1
     with bar(len(rows)) as progress:
-        result, compared = uvloop.run(
-            _measured(rows, settings, at_once=at_once, baselines=baselines, progress=progress)
-        )
+        work = _measured(rows, settings, at_once=at_once, baselines=baselines, progress=progress)
+        result, compared, repeated = uvloop.run(work)
     warnings = judge_sources(settings.faithfulness.judge, rows)
+    if repeated:
+        warnings.append(f"Warning: the cut that serves was calibrated on {repeated} of these answers.")
     tables = faithfulness_tables(result, compared)
     tell([*tables, *([worst_table(result, worst)] if worst else [])], result.as_json(), json_file)
     for warning in warnings:
@@ -83,16 +93,55 @@ async def _measured(
     at_once: int,
     baselines: bool,
     progress: Callable[[], None],
-) -> tuple[FaithfulnessResult, Compared]:
-    async with judge_apart(settings) as judge:
+) -> tuple[FaithfulnessResult, Compared, int]:
+    encoder = await open_encoder(settings)
+    async with served_judge(settings, encoder) as (judge, calibrated_on):
         result = await evaluate_faithfulness(rows, judge, at_once=at_once, progress=progress)
     verdicts = [one.verdict for one in result.judged]
     ways = [by_verdict(OURS, verdicts)]
     if baselines:
-        encoder = await open_encoder(settings)
         ways += [
             await by_words(LexicalJudge(), rows),
             by_threshold(verdicts),
             await by_cosine(encoder, rows, verdicts),
         ]
-    return result, Compared(tuple(rows), (*ways, flag_all(rows)))
+    repeated = sum(answer_digest(case) in calibrated_on for case in rows)
+    return result, Compared(tuple(rows), (*ways, flag_all(rows))), repeated
+
+
+def calibrate_faithfulness_command(
+    cases: Annotated[
+        Path | None,
+        typer.Option(help="Answers with their label: JSONL. Default: what reviewers said of drafts."),
+    ] = None,
+    config: Config = None,
+    tenant: Annotated[str, typer.Option(help="Whose reviewers' verdicts.")] = "default",
+) -> None:
+    """Cut the judge so that it keeps faithfulness.max_false_block, by answers that it was not fitted on."""
+    settings = find_settings(config)
+    chosen = settings.faithfulness
+    if not can_be_cut(chosen):
+        found = f"cut is set to {chosen.cut}" if chosen.cut is not None else f"judge is {chosen.judge}"
+        raise InvalidRequest(f"faithfulness: {found}, so there is no cut to calibrate")
+    if chosen.block == "nothing":
+        raise InvalidRequest("faithfulness.block: nothing is kept back, so there is nothing to promise")
+    result = uvloop.run(_calibrated(cases, settings, tenant))
+    for table in calibration_tables(result, chosen.max_false_block):
+        console.print(table)
+    if not result.kept:
+        raise typer.Exit(1)
+
+
+async def _calibrated(file: Path | None, settings: Settings, tenant: str) -> FaithfulnessCalibration:
+    async with open_database(settings) as database:
+        rows = read_cases(file, Answer) if file else await reviewed_answers(database, tenant)
+        if not rows:
+            raise InvalidRequest(f"reviewers of {tenant} labelled no draft yet: expected --cases")
+        encoder = await open_encoder(settings)
+        async with judge_apart(settings) as judge:
+            with bar(len(rows)) as progress:
+                found = await calibrate_faithfulness(rows, judge, settings.faithfulness, progress=progress)
+        if found.promises:
+            made_for = MadeFor.of(settings.faithfulness, encoder.identity)
+            await FaithfulnessPromises(database, made_for).keep(found.promises, found.used)
+        return found

@@ -8,14 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from rich.table import Column, Table
 from rich.text import Text
 
+from classifiers.conformal import TooFew
 from classifiers.faithfulness import StatementVerdict, Unchecked
+from classifiers.faithfulness.promise import CutPromise
 from evaluation.cases import Answer
 from evaluation.faithfulness import FaithfulnessResult, Judged
+from evaluation.faithfulness_calibration import FaithfulnessCalibration
 from evaluation.faithfulness_ways import OURS, Compared, Figures
 from evaluation.statistics import Estimate, Rate
 from evaluation.tables import BASELINE, latency
 
-__all__ = ["faithfulness_tables", "parts_of", "rated", "worst_rows", "worst_table"]
+__all__ = ["calibration_tables", "faithfulness_tables", "parts_of", "rated", "worst_rows", "worst_table"]
 
 _LONGEST = 160  # characters of a statement that is shown
 
@@ -143,3 +146,38 @@ def _touches(statement: StatementVerdict, case: Answer) -> bool:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def calibration_tables(result: FaithfulnessCalibration, error: float) -> list[Table]:
+    """By language: the cut, what it keeps back wrongly, what it stops, and how far the promise goes."""
+    table = Table(
+        "language", "cut", "faithful, kept back", "unfaithful, stopped", "promise",
+        title=f"at most {error:.1%} of the faithful answers kept back",
+    )  # fmt: skip
+    for lang, one in result.languages.items():
+        cut = f"{one.found.cut:.4f}" if isinstance(one.found, CutPromise) else "the judge's own"
+        table.add_row(lang, cut, _change(one.faithful), _change(one.unfaithful), _said(one.found, error))
+    notes = [
+        f"{count} answers left out: the judge was fitted on {source}"
+        for source, count in result.left_out.items()
+    ]
+    if result.repeated:
+        notes.append(f"{result.repeated} repeated answers were counted once")
+    if result.unchecked:
+        notes.append(f"{result.unchecked} answers were not checked, and no cut changes that")
+    table.caption = "\n".join(notes)
+    return [table]
+
+
+def _change(rates: tuple[Rate, Rate | None]) -> str:
+    before, after = rates
+    return str(before) if after is None else f"{before} before\n{after} now"
+
+
+def _said(found: CutPromise | TooFew, error: float) -> str:
+    if isinstance(found, TooFew):
+        return f"none: {found.n} faithful answers, {found.needed - found.n} more are needed for {error:.1%}"
+    bound = f"at most {found.on_average:.1%} on average, with 95 % confidence at most {found.at_most:.1%}"
+    if found.kept:
+        return f"kept: {bound}"
+    return f"not kept: that would take a cut at {found.needed:.4f}, which stops nothing; at this one {bound}"

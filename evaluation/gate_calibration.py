@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from classifiers.conformal import TooFew
 from classifiers.gate import GateVerdict
-from classifiers.gate.promise import OPEN, GateCuts, HeldOut, Promise, TooFew, keep_promise
+from classifiers.gate.promise import OPEN, GateCuts, HeldOut, Promise, keep_promise
 from classifiers.gate.scope import LEAST_CUT
 from encoders import encode_one
 from evaluation.cases import GateCase

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from rich.table import Column, Table
 
-from classifiers.gate.promise import Promise, TooFew
+from classifiers.conformal import TooFew
+from classifiers.gate.promise import Promise
 from evaluation.few_shot import FewShotCurve
 from evaluation.fitted_on import LeftOut
 from evaluation.gate import GateResult, SliceResult

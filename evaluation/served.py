@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert, or_, select
 from sqlalchemy.engine import make_url
 
 from cache.store import EntryStore
 from cache.transfer import export_entries, import_entries
+from classifiers.faithfulness.promise import CalibratedJudge
+from encoders import Encoder
+from gateway.checking.opening import judge_apart
+from gateway.checking.promises import PROMISE, FaithfulnessPromises, MadeFor, can_be_cut
 from gateway.errors import InvalidRequest
 from gateway.gatekeeping.promises import GatePromises
 from gateway.settings import Settings
+from gateway.stages import Judge
 from gateway.stores import open_database, open_stores
 from storage.schema import gate_examples
 from storage.schema import settings as kept_settings
 from storage.sql import Database
 
-__all__ = ["carry_over", "carry_over_shelf", "shelf_digest"]
+__all__ = ["carry_over", "carry_over_shelf", "served_judge", "shelf_digest"]
 
 
 async def carry_over(served: Settings, scratch: Settings) -> None:
@@ -87,7 +93,8 @@ async def _copy_entries(served: Settings, scratch: Settings, tenant: str) -> Non
 
 
 async def _cuts(database: Database) -> list[dict[str, Any]]:
-    query = select(kept_settings).where(kept_settings.c.name.startswith("cache.cut"))
+    name = kept_settings.c.name
+    query = select(kept_settings).where(or_(name.startswith("cache.cut"), name == PROMISE))
     async with database.connect() as connection:
         return [dict(row) for row in (await connection.execute(query)).mappings()]
 
@@ -96,6 +103,23 @@ async def _keep(database: Database, rows: list[dict[str, Any]]) -> None:
     if rows:
         async with database.begin() as connection:
             await connection.execute(insert(kept_settings), rows)
+
+
+@asynccontextmanager
+async def served_judge(settings: Settings, encoder: Encoder) -> AsyncIterator[tuple[Judge, frozenset[str]]]:
+    """The judge as it serves, and the digests of the answers that its cuts were calibrated on.
+
+    Only SQL is opened, so a gateway may run beside it.
+    """
+    async with AsyncExitStack() as stack:
+        judge = await stack.enter_async_context(judge_apart(settings))
+        if not (can_be_cut(settings.faithfulness) and _is_there(settings)):
+            yield judge, frozenset()
+            return
+        database = await stack.enter_async_context(open_database(settings))
+        promises = FaithfulnessPromises(database, MadeFor.of(settings.faithfulness, encoder.identity))
+        await promises.refresh()
+        yield CalibratedJudge(judge, promises.cuts), await promises.calibrated_on()
 
 
 def _is_there(settings: Settings) -> bool:

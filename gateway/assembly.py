@@ -18,7 +18,7 @@ from cache.trial import Trials
 from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
-from gateway.checking.opening import open_judge, verdict_policy
+from gateway.checking.opening import open_checking, verdict_policy
 from gateway.desk import Desk, open_desk
 from gateway.figures.report import Figures
 from gateway.gatekeeping.lists import denying_replies
@@ -136,10 +136,10 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     rag = _rag(settings, stores)
     stack.push_async_callback(rag.close)
     chatbot = around_rag(rag)
-    judge = await open_judge(settings.faithfulness, stores.encoder, metrics.checking, stack)
+    checking = open_checking(settings.faithfulness, stores.database, stores.encoder, metrics.checking)
+    judge = await stack.enter_async_context(checking)
     audits = _audits(settings.cache, stores)
-    opening = open_desk(settings, stores, gatekeeping.examples, metrics)
-    desk = await stack.enter_async_context(opening)
+    desk = await stack.enter_async_context(open_desk(settings, stores, gatekeeping.examples, metrics))
     telemetry = Telemetry(metrics, outcomes, lookups, acceptances, desk.given, texts=settings.logging.texts)
     reviews = _ask_for_reviews(stores, settings.cache.overdue)
     ageing = Ageing(stores.database, settings.retention)

@@ -12,6 +12,7 @@ from classifiers import ClassifierError
 from encoders import EncoderError
 from evaluation.cli import acceptance
 from evaluation.cli import app as evaluate
+from evaluation.faithfulness_commands import calibrate_faithfulness_command
 from evaluation.gate_commands import calibrate_gate_command
 from gateway.commands import asking, data, forgetting, people, replaying, reviewing, sealing, serving
 from gateway.errors import SekishoError
@@ -46,6 +47,7 @@ app.add_typer(evaluate, name="evaluate")
 app.add_typer(acceptance, name="acceptance")
 calibrate = data.calibrate_app()
 calibrate.command("gate")(calibrate_gate_command)
+calibrate.command("faithfulness")(calibrate_faithfulness_command)
 app.add_typer(calibrate, name="calibrate")
 
 

@@ -17,12 +17,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from scipy.stats import beta
+from classifiers.conformal import TooFew, allowed_outside, at_most, least_cases
 
-__all__ = ["OPEN", "CutsInForce", "GateCuts", "HeldOut", "Promise", "TooFew", "keep_promise"]
+__all__ = ["OPEN", "CutsInForce", "GateCuts", "HeldOut", "Promise", "keep_promise"]
 
 _FORBIDDEN_SHARE = 0.25
-_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,14 +73,6 @@ class Promise:
         return self.needed is None
 
 
-@dataclass(frozen=True, slots=True)
-class TooFew:
-    """No promise can be made from so few questions."""
-
-    n: int
-    needed: int
-
-
 def keep_promise(
     held_out: Sequence[HeldOut], error: float, *, fitted_suspicion: float, least_scope: float
 ) -> Promise | TooFew:
@@ -91,9 +82,9 @@ def keep_promise(
         fitted_suspicion: from where the fit suspects.
         least_scope: scope is never cut below.
     """
-    allowed = _rank(len(held_out), error)
+    allowed = allowed_outside(len(held_out), error)
     if allowed < 1:
-        return TooFew(len(held_out), _least(1, error))
+        return TooFew(len(held_out), least_cases(error))
     left, suspicion, for_scope = _without_suspects(held_out, allowed, fitted_suspicion)
     floor = sorted(one.scope for one in left)[for_scope - 1]
     if floor == math.inf:  # nearly all pass by proof; a lower cut than allowed keeps the promise, too
@@ -108,7 +99,7 @@ def keep_promise(
         n=len(held_out),
         refused=refused,
         on_average=allowed / (len(held_out) + 1),
-        at_most=float(beta.ppf(_CONFIDENCE, allowed, len(held_out) + 1 - allowed)),
+        at_most=at_most(allowed, len(held_out)),
         needed=max(floor, 0.0) if floor < least_scope else None,
     )
 
@@ -127,11 +118,3 @@ def _without_suspects(
     by_suspicion = sorted(held_out, key=lambda one: one.forbidden)
     last = by_suspicion[-blocks].forbidden  # the least suspicious of those taken out stays just inside
     return by_suspicion[:-blocks], math.nextafter(last, math.inf), allowed - blocks
-
-
-def _rank(n: int, error: float) -> int:
-    return math.floor((n + 1) * error + 1e-9)  # 100 times 0.29 is a hair less than 29
-
-
-def _least(rank: int, error: float) -> int:
-    return math.ceil(rank / error - 1e-9) - 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import assert_never
 
@@ -14,19 +15,22 @@ from classifiers.faithfulness.cascade import CascadeJudge
 from classifiers.faithfulness.cross_encoder import CrossEncoderJudge
 from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.faithfulness.llm import LlmJudge
+from classifiers.faithfulness.promise import CalibratedJudge
 from classifiers.faithfulness.ruling import VerdictPolicy
 from encoders import Encoder
 from encoders.consistency import ConsistencyModel
 from gateway.asked_model import AskedModel
 from gateway.checking.metrics import CheckMetrics
+from gateway.checking.promises import FaithfulnessPromises, MadeFor, can_be_cut
 from gateway.errors import ConfigurationError
 from gateway.rag.completions import ChatModel
 from gateway.settings import FaithfulnessSettings, Settings
 from gateway.stages import Judge
 from gateway.stores import open_encoder
 from gateway.switched_off import NoJudge
+from storage.sql import Database
 
-__all__ = ["judge_apart", "open_judge", "verdict_policy"]
+__all__ = ["judge_apart", "open_checking", "open_judge", "verdict_policy"]
 
 HURRY = (
     0.8  # of the patience with a cascade: what its first judge found is not lost if the second is too slow
@@ -60,6 +64,27 @@ async def open_judge(
             )
         case _:
             assert_never(settings.judge)
+
+
+@asynccontextmanager
+async def open_checking(
+    settings: FaithfulnessSettings, database: Database, encoder: Encoder, metrics: CheckMetrics
+) -> AsyncIterator[Judge]:
+    """The judge that serves, at the cuts that were calibrated for it; it follows them while it is open."""
+    async with AsyncExitStack() as stack:
+        judge = await open_judge(settings, encoder, metrics, stack)
+        if not can_be_cut(settings):
+            yield judge
+            return
+        promises = FaithfulnessPromises(database, MadeFor.of(settings, encoder.identity))
+        await promises.refresh()
+        following = asyncio.create_task(promises.run())
+        try:
+            yield CalibratedJudge(judge, promises.cuts)
+        finally:
+            following.cancel()
+            with suppress(asyncio.CancelledError):
+                await following
 
 
 @asynccontextmanager

@@ -46,6 +46,7 @@ class FaithfulnessSettings(Section):
     supported_label: str | None = None  # which of its labels means supported, where its name does not tell
     cascade: CascadeSettings = CascadeSettings()
     cut: float | None = Field(None, ge=0, le=1)  # supported from this probability on; None: the judge's own
+    max_false_block: float = Field(0.05, gt=0, lt=0.5)  # what `sekisho calibrate faithfulness` promises
     block: Literal["any", "mean", "nothing"] = "any"  # an unsupported statement; F below `mean`; only marks
     mean: float = Field(0.8, ge=0, le=1)
     repair: Literal["none", "drop"] = "none"  # drop: cut unsupported statements out if the rest still answers

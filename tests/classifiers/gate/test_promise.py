@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from classifiers.gate.promise import GateCuts, HeldOut, Promise, TooFew, keep_promise
+from classifiers.conformal import TooFew
+from classifiers.gate.promise import GateCuts, HeldOut, Promise, keep_promise
 
 FITTED = 0.95
 Floats = NDArray[np.float64]

@@ -1,0 +1,136 @@
+"""The calibrated cuts of the faithfulness judge, kept in SQL: made for one judge, weights and promise."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Self
+
+import structlog
+from sqlalchemy import delete, insert, select
+
+from classifiers.faithfulness.promise import CutPromise, CutsInForce
+from encoders import EncoderIdentity
+from gateway.settings import FaithfulnessSettings
+from storage.schema import settings
+from storage.sql import Database, DatabaseUnavailable
+
+__all__ = ["PROMISE", "FaithfulnessPromises", "MadeFor", "can_be_cut"]
+
+FRESH_S = 10.0  # how long a replica may go on with cuts that others have replaced
+PROMISE = "faithfulness.promise"  # the name of the setting
+_MOST_DIGESTS = 20_000  # of the answers that calibrated
+
+
+def can_be_cut(settings: FaithfulnessSettings) -> bool:
+    """Whether the judge has scores of its own to cut, and nobody has fixed where."""
+    return settings.judge in ("local", "cross-encoder") and settings.cut is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeFor:
+    """What cuts belong to: scores by anything else mean something else."""
+
+    judge: str
+    model: str | None
+    weights: str  # digest of the code and weights of our own judges
+    encoder: str
+    block: str
+    mean: float
+    max_false_block: float
+
+    @classmethod
+    def of(cls, chosen: FaithfulnessSettings, encoder: EncoderIdentity) -> Self:
+        """Of a configured judge."""
+        return cls(
+            judge=chosen.judge,
+            model=chosen.model,
+            weights=_weights(),
+            encoder=encoder.digest,
+            block=chosen.block,
+            mean=chosen.mean,
+            max_false_block=chosen.max_false_block,
+        )
+
+    def changed_since(self, before: Mapping[str, Any]) -> tuple[str, ...]:
+        """What differs, by name."""
+        return tuple(name for name, value in asdict(self).items() if before.get(name) != value)
+
+
+class FaithfulnessPromises:
+    """Keeps the cuts of `sekisho calibrate faithfulness`, and brings them into force in every replica."""
+
+    def __init__(self, db: Database, made_for: MadeFor) -> None:
+        self._db = db
+        self._made_for = made_for
+        self._dropped: tuple[str, ...] = ()
+        self.cuts = CutsInForce()
+
+    async def refresh(self) -> None:
+        """Read what is kept; cuts that were made for something else are not used."""
+        value = await self._kept()
+        changed = self._made_for.changed_since(value["made_for"]) if value else ()
+        usable = value["promises"] if value and not changed else {}
+        self.cuts.present = {lang: float(promise["cut"]) for lang, promise in usable.items()}
+        if changed and changed != self._dropped:
+            structlog.get_logger("sekisho.faithfulness").warning(
+                "calibrated cuts dropped: run `sekisho calibrate faithfulness` again",
+                changed=", ".join(changed),
+            )
+        self._dropped = changed
+
+    async def keep(self, promises: Mapping[str, CutPromise], answers: Sequence[str]) -> None:
+        """Store promises by language, with the digests of the answers they were found on.
+
+        A language without a new one keeps the one it has, if that was made for the same judge.
+        """
+        value = await self._kept()
+        before = value if value and not self._made_for.changed_since(value["made_for"]) else {}
+        row = {
+            "made_for": asdict(self._made_for),
+            "promises": {**before.get("promises", {}), **{k: asdict(v) for k, v in promises.items()}},
+            "answers": [*dict.fromkeys([*answers, *before.get("answers", ())])][:_MOST_DIGESTS],
+        }
+        async with self._db.begin() as connection:
+            await connection.execute(delete(settings).where(settings.c.name == PROMISE))
+            added = {"name": PROMISE, "value": row, "updated_at": datetime.now(UTC)}
+            await connection.execute(insert(settings), added)
+        await self.refresh()
+
+    async def calibrated_on(self) -> frozenset[str]:
+        """The digests of the answers that the cuts in force were found on."""
+        value = await self._kept()
+        if not value or self._made_for.changed_since(value["made_for"]):
+            return frozenset()
+        return frozenset(value["answers"])
+
+    async def run(self) -> None:
+        """Follow what others keep, for as long as the gateway runs."""
+        while True:
+            await asyncio.sleep(FRESH_S)
+            try:
+                await self.refresh()
+            except DatabaseUnavailable as exc:
+                log = structlog.get_logger("sekisho.faithfulness")
+                log.warning("the judge's cuts were not read", error=str(exc))
+
+    async def _kept(self) -> dict[str, Any] | None:
+        query = select(settings.c.value).where(settings.c.name == PROMISE)
+        async with self._db.connect() as connection:
+            found: dict[str, Any] | None = await connection.scalar(query)
+        return found
+
+
+@lru_cache(maxsize=1)
+def _weights() -> str:
+    found = hashlib.sha256()
+    folder = files("classifiers.faithfulness")
+    for file in sorted(folder.iterdir(), key=lambda one: one.name):
+        if file.name.endswith((".py", ".json")):
+            found.update(file.read_bytes())
+    return found.hexdigest()[:32]

@@ -1,0 +1,189 @@
+"""`sekisho calibrate faithfulness`: on answers the judge was not fitted on, kept in SQL, used by what serves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from prometheus_client import CollectorRegistry
+from sqlalchemy import insert
+from typer.testing import CliRunner
+
+from classifiers.faithfulness import Checked
+from classifiers.faithfulness.promise import CalibratedJudge, CutPromise
+from classifiers.faithfulness.shipped import fitted_on
+from encoders import EncoderIdentity
+from encoders.testing import HashingEncoder
+from evaluation.cli import app as evaluate
+from gateway.checking.metrics import CheckMetrics
+from gateway.checking.opening import open_checking
+from gateway.checking.promises import FaithfulnessPromises, MadeFor
+from gateway.cli import app
+from gateway.configuration import load_settings
+from gateway.errors import InvalidRequest
+from gateway.settings import FaithfulnessSettings
+from gateway.stores import open_database
+from storage.schema import draft_labels
+from storage.sql import Database
+
+FEES = [
+    "The fee for a {} is 10 yen per day.",
+    "A {} may be kept for two weeks.",
+    "Nobody may reserve a {} twice.",
+]
+THINGS = ("book", "map", "film", "atlas", "magazine", "newspaper", "record", "game")
+CONTEXT = " ".join(fee.format(thing) for fee in FEES for thing in THINGS)
+TRUE = [fee.format(thing) for fee in FEES for thing in THINGS]
+FALSE = [f"The fee for a {thing} is 95 yen per day." for thing in THINGS]
+IDENTITY = EncoderIdentity("e", 2, "d", ("en",))
+PROMISE = CutPromise(cut=0.9, error=0.05, n=100, blocked=4, on_average=0.05, at_most=0.1)
+
+
+def case(answer: str, *, faithful: bool, **more: Any) -> dict[str, Any]:
+    return {"answer": answer, "contexts": [CONTEXT], "faithful": faithful, "lang": "en"} | more
+
+
+CASES = [case(answer, faithful=True) for answer in TRUE] + [case(answer, faithful=False) for answer in FALSE]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    (tmp_path / "sekisho.yaml").write_text(json.dumps({"policy": {"must": {"description": "Our library."}}}))
+    return tmp_path / "sekisho.yaml"
+
+
+@pytest.fixture
+def run(config: Path) -> Callable[..., tuple[int, str]]:
+    def run(*rows: dict[str, Any], command: str = "calibrate") -> tuple[int, str]:
+        file = config.parent / "cases.jsonl"
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        words = [*(["calibrate"] if command == "calibrate" else []), "faithfulness", "--config", str(config)]
+        words += ["--cases", str(file)] if rows else []
+        words += ["--no-baselines"] if command == "evaluate" else []
+        found = CliRunner(env={"COLUMNS": "200"}).invoke(app if command == "calibrate" else evaluate, words)
+        if found.exception and not isinstance(found.exception, SystemExit):
+            raise found.exception
+        return found.exit_code, " ".join(found.output.split())
+
+    return run
+
+
+async def kept(config: Path) -> dict[str, Any] | None:
+    async with open_database(load_settings(config)) as database:
+        return await FaithfulnessPromises(database, MadeFor.of(FaithfulnessSettings(), IDENTITY))._kept()
+
+
+def test_cases_set_the_cut_of_their_language_and_evaluate_says_so(
+    config: Path, run: Callable[..., tuple[int, str]]
+) -> None:
+    code, said = run(*CASES, CASES[0], case("Old.", faithful=True, source=next(iter(fitted_on()))))
+    assert code == 0, said
+    assert "kept: at most 4.0% on average" in said  # 1 of 24 + 1
+    assert "1 repeated answers were counted once" in said
+    assert "1 answers left out: the judge was fitted on" in said
+    value = anyio.run(kept, config)
+    assert value is not None
+    assert set(value["promises"]) == {"en"}
+    assert len(value["answers"]) == len(TRUE)
+    _, said = run(*CASES[:5], case("Wild.", faithful=False), command="evaluate")
+    assert "the cut that serves was calibrated on 5 of these answers" in said
+
+
+def test_too_few_answers_change_nothing_and_say_how_many_are_missing(
+    config: Path, run: Callable[..., tuple[int, str]]
+) -> None:
+    code, said = run(*CASES[:7])
+    assert code == 1
+    assert "none: 7 faithful answers, 12 more are needed for 5.0%" in said
+    assert anyio.run(kept, config) is None
+
+
+def test_what_reviewers_said_of_drafts_is_calibrated_on_without_a_file(
+    config: Path, run: Callable[..., tuple[int, str]]
+) -> None:
+    with pytest.raises(InvalidRequest, match="labelled no draft yet"):
+        run()
+    rows = [
+        {
+            "ticket_id": f"T{place}", "tenant": "default", "language": "en", "question": "?",
+            "answer": one["answer"], "contexts": one["contexts"], "faithful": one["faithful"], "by": "sato",
+            "at": datetime.now(UTC),
+        }
+        for place, one in enumerate(CASES)
+    ]  # fmt: skip
+
+    async def label() -> None:
+        async with open_database(load_settings(config)) as database, database.begin() as connection:
+            await connection.execute(insert(draft_labels), rows)
+
+    anyio.run(label)
+    code, said = run()
+    assert code == 0, said
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"cut": 0.3}, "cut is set to 0.3"),
+        ({"judge": "off"}, "judge is off"),
+        ({"block": "nothing"}, "faithfulness.block: nothing"),
+    ],
+)
+def test_a_judge_without_a_cut_of_its_own_is_refused(
+    config: Path, run: Callable[..., tuple[int, str]], settings: dict[str, Any], said: str
+) -> None:
+    config.write_text(json.dumps({"policy": {"must": {"description": "Ours."}}, "faithfulness": settings}))
+    with pytest.raises(InvalidRequest, match=said):
+        run(*CASES)
+
+
+async def test_what_serves_cuts_there_and_every_replica_follows(database: Database) -> None:
+    encoder, settings = HashingEncoder(8), FaithfulnessSettings()
+    made_for = MadeFor.of(settings, encoder.identity)
+    there = FaithfulnessPromises(database, made_for)
+    async with open_checking(settings, database, encoder, CheckMetrics(CollectorRegistry())) as judge:
+        assert isinstance(judge, CalibratedJudge)
+        before = await judge.judge(TRUE[0], [CONTEXT])
+        assert isinstance(before, Checked)
+        assert before.passed
+    await there.keep({"en": PROMISE}, ["0a"])
+    async with open_checking(settings, database, encoder, CheckMetrics(CollectorRegistry())) as judge:
+        after = await judge.judge("A book may be kept, and maps are free.", [CONTEXT])
+        assert isinstance(after, Checked)
+        assert all(one.supported is (one.score is not None and one.score >= 0.9) for one in after.statements)
+    here = FaithfulnessPromises(database, made_for)
+    assert here.cuts.present == {}
+    await here.refresh()
+    assert here.cuts.present == {"en": 0.9}
+    assert await here.calibrated_on() == {"0a"}
+
+
+async def test_cuts_made_for_another_judge_or_promise_are_dropped(database: Database) -> None:
+    made_for = MadeFor.of(FaithfulnessSettings(), IDENTITY)
+    await FaithfulnessPromises(database, made_for).keep({"en": PROMISE}, ["0a"])
+    for changed in (FaithfulnessSettings(max_false_block=0.1), FaithfulnessSettings(block="mean")):
+        other = FaithfulnessPromises(database, MadeFor.of(changed, IDENTITY))
+        await other.refresh()
+        assert other.cuts.present == {}
+        assert await other.calibrated_on() == frozenset()
+
+
+async def test_a_language_calibrated_later_leaves_the_others_as_they_are(database: Database) -> None:
+    promises = FaithfulnessPromises(database, MadeFor.of(FaithfulnessSettings(), IDENTITY))
+    await promises.keep({"en": PROMISE}, ["0a"])
+    await promises.keep({"ja": PROMISE}, ["0b"])
+    assert promises.cuts.present == {"en": 0.9, "ja": 0.9}
+    assert await promises.calibrated_on() == {"0a", "0b"}
+
+
+async def test_an_operators_own_cut_is_not_overruled(database: Database) -> None:
+    settings = FaithfulnessSettings(cut=0.2)
+    async with open_checking(
+        settings, database, HashingEncoder(8), CheckMetrics(CollectorRegistry())
+    ) as judge:
+        assert not isinstance(judge, CalibratedJudge)
