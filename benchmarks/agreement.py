@@ -36,6 +36,8 @@ from evaluation.metrics.statements import LocalStatements
 LABELS = ("correctness", "completeness", "overall")
 SAMPLES = 1_000
 PEOPLE = "the other person"
+OURS = "answer_correctness"
+BASELINES = ("length", "rouge_l")
 Figures = dict[str, float]
 
 
@@ -119,28 +121,57 @@ async def _score(metric: Metric, case: AnsweredCase) -> float:
     return found.value if isinstance(found, Score) else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Agreement:
+    """Figures, and what they were in each bootstrap sample: the same samples for all metrics."""
+
+    whole: Figures
+    sampled: Sequence[Figures]
+    halves: tuple[float, float]  # accuracy on odd and on even pairs
+
+    @classmethod
+    def of(cls, found: NDArray[np.float64], judged: NDArray[np.float64], *, both: bool = False) -> _Agreement:
+        rng = np.random.default_rng(0)
+        drawn = [rng.integers(0, len(judged), len(judged)) for _ in range(SAMPLES)]
+        halves = (figures(found[at::2], judged[at::2], both=both)["accuracy"] for at in (1, 0))
+        return cls(
+            figures(found, judged, both=both),
+            [figures(found[rows], judged[rows], both=both) for rows in drawn],
+            (next(halves), next(halves)),
+        )
+
+    def row(self) -> dict[str, str]:
+        shown = {
+            name: _interval(value, [each[name] for each in self.sampled])
+            for name, value in self.whole.items()
+        }
+        return shown | {"odd": f"{self.halves[0]:.3f}", "even": f"{self.halves[1]:.3f}"}
+
+    def ahead_of(self, other: _Agreement) -> dict[str, str]:
+        """The differences, paired."""
+        pairs = list(zip(self.sampled, other.sampled, strict=True))
+        shown = {
+            name: _interval(value - other.whole[name], [one[name] - two[name] for one, two in pairs])
+            for name, value in self.whole.items()
+        }
+        return shown | {"odd": "", "even": ""}
+
+
 def _of_label(
     label: str, pairs: Sequence[Pair], scores: Mapping[str, NDArray[np.float64]]
 ) -> dict[str, dict[str, str]]:
     judged = np.stack([pair.judgements[label] for pair in pairs])
-    rows = {name: _row(found[:, None].repeat(judged.shape[1], 1), judged) for name, found in scores.items()}
-    rows[PEOPLE] = _row(judged[:, ::-1], judged, both=True)
-    return rows
+    found = {
+        name: _Agreement.of(one[:, None].repeat(judged.shape[1], 1), judged) for name, one in scores.items()
+    }
+    rows = {name: one.row() for name, one in found.items()}
+    rows |= {f"{OURS} ahead of {name}": found[OURS].ahead_of(found[name]) for name in BASELINES}
+    return rows | {PEOPLE: _Agreement.of(judged[:, ::-1], judged, both=True).row()}
 
 
-def _row(found: NDArray[np.float64], judged: NDArray[np.float64], *, both: bool = False) -> dict[str, str]:
-    """Figures with their intervals, and the accuracy in two halves."""
-    rng = np.random.default_rng(0)
-    whole = figures(found, judged, both=both)
-    drawn = [rng.integers(0, len(judged), len(judged)) for _ in range(SAMPLES)]
-    sampled = [figures(found[rows], judged[rows], both=both) for rows in drawn]
-    shown = {}
-    for name, value in whole.items():
-        low, high = np.percentile([each[name] for each in sampled], (2.5, 97.5))
-        shown[name] = f"{value:.3f} [{low:.3f}, {high:.3f}]"
-    for name, start in (("odd", 1), ("even", 0)):
-        shown[name] = f"{figures(found[start::2], judged[start::2], both=both)['accuracy']:.3f}"
-    return shown
+def _interval(value: float, sampled: Sequence[float]) -> str:
+    low, high = np.percentile(sampled, (2.5, 97.5))
+    return f"{value:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def figures(found: NDArray[np.float64], judged: NDArray[np.float64], *, both: bool = False) -> Figures:
