@@ -1,14 +1,14 @@
 """Citation support: is every claim cited, and do the cited passages say it?
 
-Definition (ALCE, Gao et al. 2023), for answers that cite their contexts as [1], [2, 3] or 【1】, counted from
-1:
+Definition (ALCE, Gao et al. 2023), for answers that cite their contexts as [1], [2-4] or 【1】, from 1 on:
 
     citation recall    = claims that their cited passages, together, support / claims of the answer
     citation precision = citations whose passage, by itself, supports its claim / citations
 
 Edge cases: a claim without a mark counts against recall; so does a mark to a passage that there is not,
 against both. No claim: undetermined. No mark: recall 0, precision undetermined. Marks that follow a
-sentence's final stop are its own, as the segmentation of the faithfulness judge has it.
+sentence's final stop are its own, as the segmentation of the faithfulness judge has it; of several claims
+in a sentence, one without a mark shares those that come after it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from classifiers import ClassifierError
+from classifiers.faithfulness.segmentation import sentences
 from classifiers.faithfulness.statements import statements
 from classifiers.text import has_words
 from evaluation.answers.cases import AnsweredCase
@@ -79,11 +80,15 @@ class CitationSupport:
 
 
 def _claims(answer: str) -> list[_Claim]:
-    return [
-        _Claim(_MARK.sub("", each.claim).strip(), tuple(_cited(each.text)))
-        for each in statements(answer)
-        if has_words(_MARK.sub("", each.claim))
-    ]
+    ends = [sentence.end for sentence in sentences(answer)]
+    found = []
+    for each in statements(answer):
+        end = next((end for end in ends if end >= each.end), each.end)
+        cites = _cited(each.text) or _cited(answer[each.end : end])
+        text = _MARK.sub("", each.claim).strip()
+        if has_words(text):
+            found.append(_Claim(text, tuple(cites)))
+    return found
 
 
 def _cited(text: str) -> list[int]:

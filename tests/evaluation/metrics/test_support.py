@@ -72,6 +72,7 @@ async def test_local_noise_names_what_a_wrong_passage_said() -> None:
         ("The annual fee is 30 euros [1, 2].", 1.0, 0.5),
         ("The annual fee is 30 euros [7].", 0.0, 0.0),
         ("The annual fee is 30 euros.", 0.0, None),
+        ("The annual fee is 30 euros, and you can withdraw at most 500 euros a day [1, 2].", 1.0, 0.5),
         ("Hello!", None, None),
     ],
 )  # fmt: skip
