@@ -15,6 +15,7 @@ from classifiers.faithfulness import FaithfulnessVerdict, Unchecked
 from classifiers.faithfulness.ruling import Delivered, Ruling, VerdictPolicy
 from classifiers.gate import GateVerdict
 from encoders import Encoded, Encoder, EncoderError, encode_one
+from gateway.checking import checked_within
 from gateway.domain import (
     Answered,
     Conversation,
@@ -234,15 +235,10 @@ class Pipeline:
         """The verdict on a draft; a judge that fails or is too slow has not checked."""
         if draft.unreadable:
             return Unchecked(reason=draft.unreadable, judge="none")
-        try:
-            async with asyncio.timeout(self._judge_timeout_s):
-                return await self._judge.judge(
-                    draft.text, [passage.text for passage in draft.contexts], question=question.text
-                )
-        except TimeoutError:
-            return Unchecked(reason="judge_too_slow", judge="none")
-        except ClassifierError:
-            return Unchecked(reason="judge_failed", judge="none")
+        contexts = [passage.text for passage in draft.contexts]
+        return await checked_within(
+            self._judge_timeout_s, self._judge, draft.text, contexts, question=question.text
+        )
 
     async def _tell(
         self, question: Question, way: Way, told: Delivered, verdict: FaithfulnessVerdict, chosen: Chosen

@@ -32,9 +32,7 @@ from storage.sql import Database
 
 __all__ = ["judge_apart", "open_checking", "open_judge", "verdict_policy"]
 
-HURRY = (
-    0.8  # of the patience with a cascade: what its first judge found is not lost if the second is too slow
-)
+HURRY = 0.8  # of an asker's patience: if the model is too slow, what the local judge found is not lost
 
 
 async def open_judge(
@@ -49,14 +47,14 @@ async def open_judge(
         case "off":
             return NoJudge()
         case "local":
-            return LexicalJudge(cut=settings.cut)
+            return _local(settings)
         case "llm":
             return _llm(settings, metrics, stack)
         case "cross-encoder":
             return await _cross_encoder(settings, encoder)
         case "cascade":
             return CascadeJudge(
-                LexicalJudge(),
+                _local(settings),
                 _llm(settings, metrics, stack),
                 supported_from=settings.cascade.supported_from,
                 unsupported_below=settings.cascade.unsupported_below,
@@ -100,6 +98,10 @@ def verdict_policy(settings: FaithfulnessSettings) -> VerdictPolicy:
     return VerdictPolicy(
         block=settings.block, mean=settings.mean, repair=settings.repair, on_unchecked=settings.on_unchecked
     )
+
+
+def _local(settings: FaithfulnessSettings) -> LexicalJudge:
+    return LexicalJudge(cut=settings.cut)
 
 
 async def _cross_encoder(settings: FaithfulnessSettings, encoder: Encoder) -> CrossEncoderJudge:

@@ -113,6 +113,7 @@ def _found(t: Texts, found: Found) -> None:
         ui.label(found["reason"]).classes("mono small faint")
 
 
+_STATES: tuple[StatementState, ...] = ("unsupported", "unchecked", "supported")
 _LABEL_TONES: Any = {"must": "good", "may": "quiet", "must_not": "bad", "unsure": "warn"}
 
 
@@ -175,9 +176,12 @@ def _state(statement: Found) -> StatementState:
 
 
 def _pieces(draft: Drafted) -> Iterator[tuple[str, Found | None]]:
-    """The draft from its beginning to its end, cut where statements begin and end."""
+    """The draft from its beginning to its end, cut where statements begin and end.
+
+    Several statements may have been taken from one sentence: the worst of them marks it.
+    """
     at = 0
-    for one in sorted(draft.statements, key=lambda statement: int(statement["start"])):
+    for one in sorted(draft.statements, key=lambda one: (int(one["start"]), _STATES.index(_state(one)))):
         start, end = max(at, int(one["start"])), int(one["end"])
         if start > at:
             yield draft.text[at:start], None
