@@ -15,7 +15,6 @@ import structlog
 from prometheus_client import CollectorRegistry
 
 from cache.trial import Trials
-from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
 from gateway.checking.opening import open_checking, verdict_policy
@@ -29,10 +28,7 @@ from gateway.outcomes import OutcomeLog
 from gateway.people import People, open_people
 from gateway.pipeline import Pipeline
 from gateway.rag.completions import ChatModel
-from gateway.rag.knowledge import KnowledgeRag
-from gateway.rag.passages import PassageSearch
-from gateway.rag.upstream import UpstreamRag
-from gateway.rag.writer import ExtractiveWriter, LlmWriter
+from gateway.rag.opening import open_rag
 from gateway.replies import Replies
 from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasures
@@ -133,7 +129,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     approvals = _approvals(settings.cache, stores)
     acceptances = Acceptances(stores.database, stores.entries, approvals.suggestions)
     gatekeeping = await stack.enter_async_context(open_gate(settings, stores, metrics))
-    rag = _rag(settings, stores)
+    rag = open_rag(settings.upstream, stores, metrics.retrieval)
     stack.push_async_callback(rag.close)
     chatbot = around_rag(rag)
     checking = open_checking(settings.faithfulness, stores.database, stores.encoder, metrics.checking)
@@ -250,15 +246,6 @@ async def _read_documents(settings: Settings, stores: Stores) -> None:
     log = structlog.get_logger("sekisho.documents")
     for refused in report.refused:
         log.warning("document refused", file=str(refused))
-
-
-def _rag(settings: Settings, stores: Stores) -> UpstreamRag | KnowledgeRag:
-    if settings.upstream.kind == "openai":
-        return UpstreamRag.of(settings.upstream, extra_body=settings.upstream.extra_body)
-    search = PassageSearch(stores.database, stores.passage_index, stores.encoder.identity)
-    model = settings.upstream.writer
-    writer = LlmWriter(ChatModel.of(model)) if model else ExtractiveWriter(stores.encoder)
-    return KnowledgeRag(search, EvidenceJudge(), writer)
 
 
 def _understanding(settings: UnderstandingSettings, encoder: Encoder) -> Understanding:

@@ -16,6 +16,7 @@ __all__ = [
     "Answered",
     "Choice",
     "Conversation",
+    "Correction",
     "Draft",
     "Escalated",
     "Finding",
@@ -127,6 +128,19 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """What the evaluator said of the passages that were found, and what became of them (Corrective RAG)."""
+
+    label: Literal["correct", "ambiguous", "incorrect"]
+    scores: tuple[float, ...]  # of each passage that was found
+    reason: str
+    judge: str
+    kept: float = 1.0  # share of the text of the passages used that bears on the question
+    web: Literal["off", "answered", "nothing", "failed"] = "off"  # what a search beyond the documents gave
+    query: str = ""  # what was searched for there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """What RAG answered, with its contexts, before any check."""
 
@@ -137,6 +151,7 @@ class Draft:
     first_s: float | None = None  # until its first words; None where it was not streamed to us
     unreadable: str = ""  # why there is no text to check: a tool call
     others: tuple[Draft, ...] = ()  # further choices, where several were asked for
+    correction: Correction | None = None  # of our own retrieval; a chatbot does not tell
 
     @property
     def choices(self) -> tuple[Draft, ...]:
@@ -153,6 +168,7 @@ class NothingRelevant:
 
     reason: str
     contexts: tuple[Passage, ...] = ()
+    correction: Correction | None = None
 
 
 @dataclass(frozen=True, slots=True)

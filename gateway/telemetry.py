@@ -13,9 +13,10 @@ from cache.matching import Hit, Miss, NearMiss
 from classifiers.faithfulness import Checked, Unchecked
 from classifiers.gate import GateVerdict
 from gateway.checking.metrics import CheckMetrics
-from gateway.domain import Draft, Finding, NothingRelevant, Offers, Outcome, Question, Sent
+from gateway.domain import Correction, Draft, Finding, NothingRelevant, Offers, Outcome, Question, Sent
 from gateway.gatekeeping.metrics import GateMetrics
 from gateway.outcomes import OutcomeLog, OutcomeRow
+from gateway.rag.metrics import RetrievalMetrics
 from gateway.retention.traces import asker_key
 from gateway.review.acceptance import Acceptances
 from gateway.review.given import GivenAnswers
@@ -69,6 +70,7 @@ class Metrics:
         self._gauges(registry)
         self.gatekeeping = GateMetrics(registry)
         self.checking = CheckMetrics(registry)
+        self.retrieval = RetrievalMetrics(registry)
         self._begin_at_zero()
 
     def _streams(self, registry: CollectorRegistry) -> None:
@@ -209,11 +211,18 @@ class Telemetry:
                 self.metrics.faithfulness.observe(share)
             case Unchecked(reason=reason):
                 self.metrics.unchecked.labels(reason).inc()
-            case Draft(first_s=first_s):
+            case Draft(first_s=first_s, correction=correction):
                 if first_s is not None:
                     self.metrics.upstream_first.observe(first_s)
-            case NothingRelevant() | Offers() | Sent():
+                self._retrieved(correction)
+            case NothingRelevant(correction=correction):
+                self._retrieved(correction)
+            case Offers() | Sent():
                 pass
+
+    def _retrieved(self, correction: Correction | None) -> None:
+        if correction:
+            self.metrics.retrieval.verdicts.labels(correction.label).inc()
 
     def _row(self, outcome: Outcome, ms: float) -> OutcomeRow:
         question = outcome.question

@@ -68,14 +68,21 @@ class Search:
         n = len(passages)
         self._idf = {i: math.log((n - c + 0.5) / (c + 0.5) + 1) for i, c in counts.items()}
 
-    def find(self, text: str, vector: NDArray[np.float32]) -> list[PassageEvidence]:
-        """The passages that fit best by words, and by meaning where the encoder knows the language."""
+    def find(
+        self, text: str, vector: NDArray[np.float32], *, without: str | None = None
+    ) -> list[PassageEvidence]:
+        """The passages that fit best by words, and by meaning where the encoder knows the language.
+
+        `without` is left out, as if it stood in no document.
+        """
         asked: Words = self._lexicon.question(text)
         bm25 = [sum(d.get(i, 0.0) * self._idf.get(i, 0.0) for i in asked.indices) for d in self._documents]
         cosine = self._vectors @ vector
-        ranked = list(np.argsort(bm25)[::-1][:RETRIEVED])
+        there = [passage != without for passage in self._passages]
+        ranked = [i for i in np.argsort(bm25)[::-1][: RETRIEVED + 1] if there[i]][:RETRIEVED]
         if self._dense:
-            ranked = [*ranked[:3], *[i for i in np.argsort(cosine)[::-1][:3] if i not in ranked[:3]]]
+            near = [i for i in np.argsort(cosine)[::-1][:4] if there[i]][:3]
+            ranked = [*ranked[:3], *[i for i in near if i not in ranked[:3]]]
         return [PassageEvidence(self._passages[i], float(cosine[i]), float(bm25[i])) for i in ranked]
 
 

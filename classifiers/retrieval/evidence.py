@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from classifiers.retrieval import PassageEvidence, RelevanceVerdict
 from classifiers.weights import probability, read_weights
 from encoders import Encoded
 
-__all__ = ["SHIPPED", "EvidenceJudge", "EvidenceModel", "Signals", "signals"]
+__all__ = ["SHIPPED", "EvidenceJudge", "EvidenceModel", "Signals", "asked_about", "signals", "without_asking"]
 
 SHIPPED = Path(__file__).with_name("evidence_weights.json")
 LONGEST_QUESTION = 2_000  # characters; more is a pasted document
@@ -72,6 +72,16 @@ class EvidenceModel:
         """
         return cls(*read_weights(path, _weights, script="training/fit_evidence.py"))
 
+    def cut_at(self, correct_from: float | None, incorrect_below: float | None) -> EvidenceModel:
+        """The same weights with other cuts; None keeps the fitted one."""
+
+        def cut(weights: _Weights) -> _Weights:
+            below = weights.incorrect_below if incorrect_below is None else incorrect_below
+            upper = weights.correct_from if correct_from is None else correct_from
+            return replace(weights, incorrect_below=below, correct_from=max(below, upper))
+
+        return EvidenceModel(cut(self.words), cut(self.characters), self.judge)
+
     def for_question(self, text: str) -> _Weights:
         """The weights for the writing of a question."""
         return self.words if script_language(text) == "en" else self.characters
@@ -80,8 +90,19 @@ class EvidenceModel:
 class EvidenceJudge:
     """A `RelevanceJudge` without a model. The best passage decides."""
 
-    def __init__(self, model: EvidenceModel | None = None) -> None:
-        self._model = model or EvidenceModel.load()
+    def __init__(
+        self,
+        model: EvidenceModel | None = None,
+        *,
+        correct_from: float | None = None,
+        incorrect_below: float | None = None,
+    ) -> None:
+        """With other cuts than the fitted ones, if given.
+
+        Raises:
+            ClassifierError: if the weights can't be read.
+        """
+        self._model = (model or EvidenceModel.load()).cut_at(correct_from, incorrect_below)
 
     async def judge(self, question: Encoded, passages: Sequence[PassageEvidence], /) -> RelevanceVerdict:
         """Score each passage; the best one decides, and between the two cuts it is `ambiguous`."""
@@ -96,7 +117,7 @@ class EvidenceJudge:
         scores = tuple(weights.score(signals(question, passage)) for passage in passages)
         best = max(range(len(scores)), key=lambda i: scores[i])
         label = _label(scores[best], weights)
-        if label == "incorrect" and not _asked_about(question):
+        if label == "incorrect" and not asked_about(question):
             label = "ambiguous"  # "How does that work?" holds no word that a passage could lack
         return RelevanceVerdict(
             label=label, scores=scores, reason=_reason(label, question, passages[best]), judge=judge
@@ -105,7 +126,7 @@ class EvidenceJudge:
 
 def signals(question: str, passage: PassageEvidence) -> Signals:
     """What speaks for a passage."""
-    asked = _asked_about(question)
+    asked = asked_about(question)
     total = sum(asked.values()) or 1.0
     lines = [set(terms(folded(s.text)).content) for s in sentences(passage.text)]
     windows = [set[str]().union(*lines[max(0, i - 1) : i + 2]) for i in range(len(lines))]
@@ -125,7 +146,12 @@ def _covered(asked: Mapping[str, float], there: set[str]) -> float:
     return sum(weight for term, weight in asked.items() if term in there)
 
 
-def _asked_about(question: str) -> dict[str, float]:
+def without_asking(question: str) -> str:
+    """A question with blanks for the words that only ask."""
+    return ASKING.sub(lambda found: " " * len(found[0]), question)
+
+
+def asked_about(question: str) -> dict[str, float]:
     """The question's own words with their weights; a particle with its noun says half of what a noun says."""
     found = terms(ASKING.sub(" ", folded(question[:LONGEST_QUESTION]))).content
     return {term: rarity(term) * (0.5 if KANA.search(term) else 1.0) for term in found}
@@ -138,7 +164,7 @@ def _label(score: float, weights: _Weights) -> Literal["correct", "ambiguous", "
 
 
 def _reason(label: str, question: str, passage: PassageEvidence) -> str:
-    asked = _asked_about(question)
+    asked = asked_about(question)
     there = set(terms(folded(passage.text)).content)
     missing = sorted(asked.keys() - there, key=lambda term: (-asked[term], term))
     held = f"the best passage holds {len(asked) - len(missing)} of {len(asked)} words of the question"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 
-from classifiers.retrieval import PassageEvidence, RelevanceJudge, RelevanceVerdict
+from classifiers.retrieval import PassageEvidence, RelevanceJudge
 from encoders import Encoded
 from gateway.domain import Draft, Hear, NothingRelevant, Passage, Question
 from gateway.errors import UpstreamUnavailable
+from gateway.rag.corrective import WRITTEN_FROM, Corrective
 from gateway.rag.passages import PassageSearch, RetrievedPassage
 from gateway.rag.writer import Writer
 from storage.sql import DatabaseUnavailable
@@ -18,17 +17,22 @@ from storage.vectors import IndexUnavailable
 __all__ = ["KnowledgeRag"]
 
 RETRIEVED = 8
-WRITTEN_FROM = 4
-WORTH_READING = 0.4  # of the best passage's score; weaker ones only distract the writer
 
 
 class KnowledgeRag:
     """Answers from the documents, or says that they hold nothing relevant."""
 
-    def __init__(self, search: PassageSearch, judge: RelevanceJudge, writer: Writer) -> None:
+    def __init__(
+        self,
+        search: PassageSearch,
+        judge: RelevanceJudge,
+        writer: Writer,
+        corrective: Corrective | None = None,
+    ) -> None:
         self._search = search
         self._judge = judge
         self._writer = writer
+        self._corrective = corrective or Corrective()
 
     async def ask(
         self, question: Question, encoded: Encoded, /, hear: Hear | None = None
@@ -40,21 +44,21 @@ class KnowledgeRag:
             ClassifierError: the passages could not be judged.
         """
         found = await self._found(question, encoded)
-        if not found:
-            return NothingRelevant("the documents hold no passage like it")
         verdict = await self._judge.judge(encoded, [_evidence(passage) for passage in found])
-        if verdict.label == "incorrect":
-            return NothingRelevant(verdict.reason, _contexts(found[:WRITTEN_FROM]))
-        passages = _worth_reading(found, verdict)
-        draft = Draft(text="", contexts=_contexts(passages), model=self._writer.name)
-        listen = partial(_heard, hear, draft) if hear else None
-        text = await self._writer.write(question, encoded, passages, listen)
+        corrected = await self._corrective.corrected(question, found, verdict)
+        done = corrected.correction
+        if not corrected.passages:
+            reason = verdict.reason if found else "the documents hold no passage like it"
+            return NothingRelevant(reason, _contexts(found[:WRITTEN_FROM]), done)
+        contexts = _contexts(corrected.passages)
+        text = await self._writer.write(question, encoded, corrected.passages)
         if text is None:
-            return NothingRelevant("the passages that were found do not hold an answer", draft.contexts)
-        return replace(draft, text=text)
+            return NothingRelevant("the passages that were found do not hold an answer", contexts, done)
+        return Draft(text=text, contexts=contexts, model=self._writer.name, correction=done)
 
     async def close(self) -> None:
-        """Close the writer's connections, if it has any."""
+        """Close the connections of the writer and of the web search, if there are any."""
+        await self._corrective.close()
         await self._writer.close()
 
     async def _found(self, question: Question, encoded: Encoded) -> list[RetrievedPassage]:
@@ -62,17 +66,6 @@ class KnowledgeRag:
             return await self._search.find(encoded, language=question.language, limit=RETRIEVED)
         except (IndexUnavailable, DatabaseUnavailable) as exc:
             raise UpstreamUnavailable("the documents can't be searched at present") from exc
-
-
-def _worth_reading(found: Sequence[RetrievedPassage], verdict: RelevanceVerdict) -> list[RetrievedPassage]:
-    """In the order of the search; a passage that the judge finds much weaker than the best is left out."""
-    least = max(verdict.scores) * WORTH_READING
-    kept = [passage for passage, score in zip(found, verdict.scores, strict=True) if score >= least]
-    return kept[:WRITTEN_FROM]
-
-
-def _heard(hear: Hear, draft: Draft, text: str) -> None:
-    hear(replace(draft, text=text))
 
 
 def _evidence(passage: RetrievedPassage) -> PassageEvidence:

@@ -9,6 +9,7 @@ from pydantic import Field, PrivateAttr, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from gateway.settings.console import ConsoleSettings, OidcSettings
+from gateway.settings.corrective import CorrectiveSettings, WebSearchSettings
 from gateway.settings.delivery import DeliverySettings
 from gateway.settings.evaluation import EvaluationLlmSettings, EvaluationSettings
 from gateway.settings.faithfulness import CascadeSettings, FaithfulnessLlmSettings, FaithfulnessSettings
@@ -36,6 +37,7 @@ __all__ = [
     "CacheSettings",
     "CascadeSettings",
     "ConsoleSettings",
+    "CorrectiveSettings",
     "DenySettings",
     "DetectorSettings",
     "EncoderSettings",
@@ -67,6 +69,7 @@ __all__ = [
     "TopicSettings",
     "UnderstandingSettings",
     "UpstreamSettings",
+    "WebSearchSettings",
 ]
 
 
@@ -101,6 +104,7 @@ class UpstreamSettings(Section):
     breaker_reset_s: float = Field(30.0, gt=0)
     price: PriceSettings | None = None  # without it, what the cache saves is said in tokens only
     writer: LlmSettings | None = None  # kind: knowledge; without it, answers are quoted
+    corrective: CorrectiveSettings = CorrectiveSettings()  # kind: knowledge
 
     @model_validator(mode="after")
     def _openai_needs_an_address(self) -> Self:

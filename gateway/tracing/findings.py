@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from cache.matching import Hit, NearMiss
 from classifiers.faithfulness import Checked, Unchecked
 from classifiers.gate import GateVerdict
-from gateway.domain import Draft, Finding, NothingRelevant, Outcome, Question
+from gateway.domain import Correction, Draft, Finding, NothingRelevant, Outcome, Question
 from gateway.tracing import Call
 
 __all__ = ["Attributes", "evaluated", "of_call", "of_finding", "of_outcome", "of_question", "of_reply"]
@@ -64,9 +64,11 @@ def of_finding(found: Finding) -> Attributes:
         case NearMiss():
             return {"sekisho.cache.result": "near_miss", "sekisho.cache.score": found.score}
         case Draft():
-            return {"sekisho.rag.contexts": len(found.contexts), "sekisho.rag.model": found.model}
+            model: Attributes = {"sekisho.rag.model": found.model}
+            return {"sekisho.rag.contexts": len(found.contexts), **model, **_corrected(found.correction)}
         case NothingRelevant():
-            return {"sekisho.rag.contexts": len(found.contexts), "sekisho.rag.nothing_relevant": True}
+            nothing: Attributes = {"sekisho.rag.nothing_relevant": True}
+            return {"sekisho.rag.contexts": len(found.contexts), **nothing, **_corrected(found.correction)}
         case Checked():
             states = Counter(statement.state for statement in found.statements)
             return {
@@ -79,6 +81,13 @@ def of_finding(found: Finding) -> Attributes:
             return {"sekisho.faithfulness.unchecked": found.reason, "sekisho.judge": found.judge}
         case _:
             return {}
+
+
+def _corrected(correction: Correction | None) -> Attributes:
+    if correction is None:
+        return {}
+    best: Attributes = {"sekisho.retrieval.score": max(correction.scores, default=0.0)}
+    return {"sekisho.retrieval.label": correction.label, "sekisho.retrieval.web": correction.web, **best}
 
 
 def evaluated(verdict: Checked | Unchecked, *, texts: bool) -> Attributes:

@@ -114,7 +114,8 @@ async def test_without_documents_nothing_is_relevant(
 ) -> None:
     rag = KnowledgeRag(PassageSearch(database, index, encoder.identity), ByWords(), ExtractiveWriter())
     found = await rag.ask(question("Hello?"), await encode_one(encoder, "Hello?"))
-    assert found == NothingRelevant("the documents hold no passage like it")
+    assert isinstance(found, NothingRelevant)
+    assert found.reason == "the documents hold no passage like it"
 
 
 async def test_a_judge_that_cannot_judge_is_not_passed_over(

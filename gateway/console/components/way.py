@@ -12,7 +12,7 @@ from classifiers.gate import GateLabel, GateVerdict
 from gateway.console.components.amounts import milliseconds, share
 from gateway.console.components.chip import Tone, chip
 from gateway.console.texts import Texts
-from gateway.domain import Draft, NothingRelevant, Offers, Passage, Sent, Step
+from gateway.domain import Correction, Draft, NothingRelevant, Offers, Passage, Sent, Step
 
 __all__ = ["LABEL_TONES", "show_way"]
 
@@ -52,13 +52,15 @@ def _found(t: Texts, step: Step) -> None:
         case Miss(reason=reason, lookup_failed=failed):
             _line(t("try_it.miss"), "bad" if failed else "quiet", "")
             _said(reason)
-        case Draft(text=text, contexts=contexts, model=model):
+        case Draft(text=text, contexts=contexts, model=model, correction=correction):
             _line(t("stages.rag"), "calm", t("try_it.written", model=model, n=len(contexts)))
+            _correction(t, correction)
             ui.label(text).classes("pre")
             _passages(t, contexts)
-        case NothingRelevant(reason=reason, contexts=contexts):
+        case NothingRelevant(reason=reason, contexts=contexts, correction=correction):
             _line(t("try_it.nothing"), "warn", "")
             _said(reason)
+            _correction(t, correction)
             _passages(t, contexts)
         case Checked(passed=passed, faithfulness=faithfulness, statements=statements):
             _line(
@@ -79,6 +81,16 @@ def _found(t: Texts, step: Step) -> None:
             ui.label(text).classes("pre")
         case _:
             assert_never(step.found)
+
+
+def _correction(t: Texts, correction: Correction | None) -> None:
+    """What the evaluator said of the passages, and where else was looked."""
+    if correction is None:
+        return
+    best = f"{max(correction.scores, default=0.0):.3f}"
+    _said(t(f"try_it.retrieval_{correction.label}", score=best, kept=share(correction.kept)))
+    if correction.web != "off":
+        _said(t(f"try_it.web_{correction.web}", query=correction.query))
 
 
 def _gate(t: Texts, verdict: GateVerdict) -> None:

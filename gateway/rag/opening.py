@@ -1,0 +1,69 @@
+"""From settings to where drafts come from: the chatbot, or our own documents."""
+
+from __future__ import annotations
+
+from classifiers.retrieval import RelevanceJudge
+from classifiers.retrieval.asked import AskedQuery, AskedRelevance
+from classifiers.retrieval.evidence import EvidenceJudge
+from gateway.asked_model import AskedModel
+from gateway.rag.completions import ChatModel
+from gateway.rag.corrective import Corrective
+from gateway.rag.knowledge import KnowledgeRag
+from gateway.rag.metrics import RetrievalMetrics
+from gateway.rag.passages import PassageSearch
+from gateway.rag.upstream import UpstreamRag
+from gateway.rag.websearch import KeywordQuery, SearxngSearch
+from gateway.rag.writer import ExtractiveWriter, LlmWriter
+from gateway.settings import CorrectiveSettings, LlmSettings, UpstreamSettings
+from gateway.stores import Stores
+
+__all__ = ["open_rag"]
+
+MOST_TOKENS = 500  # of an evaluator's reply: a line for each of eight passages
+
+
+def open_rag(
+    settings: UpstreamSettings, stores: Stores, metrics: RetrievalMetrics
+) -> UpstreamRag | KnowledgeRag:
+    """The configured chatbot, or our own documents with the configured corrections.
+
+    Raises:
+        ClassifierError: if the weights of the evaluator can't be read.
+    """
+    if settings.kind == "openai":
+        return UpstreamRag.of(settings, extra_body=settings.extra_body)
+    search = PassageSearch(stores.database, stores.passage_index, stores.encoder.identity)
+    writer = LlmWriter(ChatModel.of(settings.writer)) if settings.writer else ExtractiveWriter(stores.encoder)
+    corrective = settings.corrective
+    return KnowledgeRag(search, _evaluator(corrective, metrics), writer, _corrective(corrective, metrics))
+
+
+def _evaluator(settings: CorrectiveSettings, metrics: RetrievalMetrics) -> RelevanceJudge:
+    if settings.evaluator == "llm" and settings.llm:
+        cuts = {"correct_from": settings.correct_from, "incorrect_below": settings.incorrect_below}
+        return AskedRelevance(
+            _asked(settings.llm),
+            EvidenceJudge(),
+            timeout_s=settings.llm.timeout_s,
+            told=lambda result: metrics.evaluator.labels(result).inc(),
+            **{name: cut for name, cut in cuts.items() if cut is not None},
+        )
+    return EvidenceJudge(correct_from=settings.correct_from, incorrect_below=settings.incorrect_below)
+
+
+def _corrective(settings: CorrectiveSettings, metrics: RetrievalMetrics) -> Corrective:
+    if settings.evaluator == "off":
+        return Corrective()
+    web = None
+    if settings.web:
+        by_model = settings.web.rewrite == "llm" and settings.llm
+        web = SearxngSearch(settings.web, AskedQuery(_asked(by_model)) if by_model else KeywordQuery())
+    return Corrective(
+        strips_from=settings.strips_from,
+        web=web,
+        told=lambda result: metrics.web.labels(result).inc(),
+    )
+
+
+def _asked(settings: LlmSettings) -> AskedModel:
+    return AskedModel(ChatModel.of(settings), most_tokens=MOST_TOKENS)
