@@ -20,6 +20,7 @@ from evaluation.metrics import Score
 from gateway.errors import InvalidRequest
 from tests.chatbot import Chatbot, Fails, Says
 from tests.evaluation.answers.conftest import METRICS, Evaluate, Rows, equal, read_rows, write_rows
+from tests.played_examiner import PlayedExaminer
 
 N = 40
 
@@ -149,6 +150,24 @@ def test_a_target_that_fails_is_recorded_and_asked_again(
     bot.says("The fee is 10 yen.", ["The fee is 10 yen."])
     assert "1 of 3 cases: answered by another target or configuration, or failed" in evaluate(*words).output
     assert len(bot.asked) == 1
+
+
+def test_a_language_model_judges_where_one_is_configured_and_its_tokens_are_counted(
+    tmp_path: Path, evaluate: Evaluate
+) -> None:
+    cases = write_rows(tmp_path / "cases.jsonl", _rows(10))
+    with PlayedExaminer() as model:
+        llm = f"{{base_url: '{model.base_url}', model: played, price: {{input: 100, output: 200, currency: JPY}}}}"
+        (tmp_path / "llm.yaml").write_text(f"evaluation: {{llm: {llm}}}\n", "utf-8")
+        words = ("answers", "--cases", cases, "--target", "recorded", "-c", tmp_path / "llm.yaml")
+        said = evaluate(*words, "--metrics", "gpt_score", "--out", tmp_path / "run").output
+    assert "judge 100 tokens read, 100 written, 0.0300 JPY" in said
+    found = json.loads((tmp_path / "run" / "summary.json").read_text("utf-8"))
+    assert found["metrics"]["gpt_score"]["n"] == 9  # its tenth reply is nonsense
+    assert found["metrics"]["gpt_score"]["reasons"] == {"played answered no JSON object": 1}
+    assert "As a language model" in (tmp_path / "run" / "report.html").read_text("utf-8")
+    with pytest.raises(InvalidRequest, match="needs a language model"):
+        evaluate("answers", "--cases", cases, "--target", "recorded", "--metrics", "gpt_score")
 
 
 def test_undetermined_is_never_a_number(tmp_path: Path, evaluate: Evaluate) -> None:
