@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -169,6 +171,8 @@ def _timed(cases: Path, out: Path, workers: int, metrics: str | None) -> None:
     took = time.perf_counter() - started
     half = [memory for at, memory in seen if took * 0.3 < at < took * 0.5]
     late = [memory for at, memory in seen if took * 0.7 < at < took * 0.9]
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{spent.ru_utime + spent.ru_stime:.0f} s of both cores; load {os.getloadavg()[1]:.1f}")
     print(f"{took:.1f} s; memory of all processes: {max(half):.0f} MiB half-way, {max(late):.0f} MiB late,")
     print(f"{max(memory for _, memory in seen):.0f} MiB at most (reports included)")
 
