@@ -101,7 +101,7 @@ class Cached:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A case that changed; the sum of its metrics' differences says how far."""
+    """A case that changed; the metric that decides says how far, where it has none the sum of the others."""
 
     id: str
     delta: float
@@ -205,16 +205,9 @@ class _Pairing:
         outcomes = (_outcome(before), _outcome(after))
         moves = any(abs(delta) > SAME for delta in deltas.values())
         if moves or sides[0] != sides[1] or outcomes[0] != outcomes[1]:
-            self._moved.append(
-                Moved(
-                    after.case.id,
-                    sum(deltas.values()),
-                    deltas,
-                    sides,
-                    outcomes,
-                    _text(before) == _text(after),
-                )
-            )
+            delta = deltas.get(self._good.metric, sum(deltas.values()))
+            same = _text(before) == _text(after)
+            self._moved.append(Moved(after.case.id, delta, deltas, sides, outcomes, same))
 
     def _metric(self, name: str, before: CaseResult, after: CaseResult) -> float | None:
         if name not in before.metrics:

@@ -117,7 +117,7 @@ class Chatbot:
 
 
 class Gateway:
-    """The whole way of a question, by the code that serves."""
+    """The whole way of a question, by the code that serves; tickets get no number, or no run equals another."""
 
     def __init__(self, services: Services, digest: str, tenant: str) -> None:
         self.version = f"gateway:{digest}"
@@ -127,7 +127,7 @@ class Gateway:
     async def ask(self, case: AnswerCase, /) -> Said:
         """What an asker would get."""
         asked = _asked(case, self._tenant)
-        return said_of(answer_body(await self._services.pipeline.answer(asked), asked.request_id))
+        return said_of(answer_body(await self._services.trying.answer(asked), asked.request_id))
 
 
 class RunningGateway:

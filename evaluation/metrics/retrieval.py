@@ -19,7 +19,8 @@ How they are compared, in this order, unless told otherwise:
 
 The smallest k with recall 1.0 stands in the steps of the recall, None where there is none.
 
-Edge cases: no ground contexts: undetermined. Nothing retrieved: recall 0, precision undetermined.
+Edge cases: no ground contexts: undetermined. Nothing retrieved: recall 0, precision undetermined; where a
+verified entry answered, nothing had to be retrieved, and both are undetermined.
 Ids on one side only are no ids. Fewer than k contexts: precision divides by those that there are.
 """
 
@@ -33,7 +34,7 @@ from rapidfuzz.distance import Levenshtein
 
 from classifiers.faithfulness.wording import folded, is_cjk, units
 from evaluation.answers.cases import AnsweredCase, Context
-from evaluation.metrics import Measured, Score
+from evaluation.metrics import Measured, Score, Undetermined
 from evaluation.metrics.asking import lacking
 
 __all__ = ["ContextPrecision", "ContextRecall", "Matching", "RankedContextPrecision", "average_precision"]
@@ -52,12 +53,14 @@ class ContextRecall:
     def __init__(self, k: int | None = None, *, by: Matching = "auto") -> None:
         self._k, self._by = _limit(k), by
         self.name = "context_recall" if k is None else f"context_recall@{k}"
-        self.version = f"1:{by}"
+        self.version = f"2:{by}"
 
     async def measure(self, case: AnsweredCase, /) -> Measured:
         """Recall; its steps say at which k each ground context was found, and how they were compared."""
         if nothing := lacking(case, "ground_contexts"):
             return nothing
+        if case.entry and not case.contexts:
+            return Undetermined("a verified entry answered: nothing had to be retrieved")
         by = _way(self._by, case)
         ranks = _found_at(case, by)
         within = [rank for rank in ranks if rank is not None and rank <= (self._k or len(case.contexts))]

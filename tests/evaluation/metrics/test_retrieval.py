@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,6 +40,14 @@ async def test_by_id_at_k(k: int | None, recall: float, precision: float) -> Non
     assert isinstance(relevant, Score)
     assert (found.value, relevant.value) == (recall, pytest.approx(precision))
     assert found.steps == {"compared_by": "id", "found_at": [2, 4], "smallest_k": 4}
+
+
+async def test_where_a_verified_entry_answered_nothing_had_to_be_retrieved() -> None:
+    case = replace(answered("30 euros.", ground=(FEES,)), entry="fee")
+    assert isinstance(await ContextRecall().measure(case), Undetermined)
+    assert await ContextRecall().measure(replace(case, entry=None)) == Score(
+        0.0, {"compared_by": "text", "found_at": [None], "smallest_k": None}
+    )
 
 
 async def test_duplicate_ids_count_once_and_what_is_missing_has_no_k() -> None:
