@@ -117,7 +117,7 @@ class Chatbot:
 
 
 class Gateway:
-    """The whole way of a question, by the code that serves; tickets get no number, or no run equals another."""
+    """The whole way of a question, by the code that serves. Tickets get no number: runs are compared."""
 
     def __init__(self, services: Services, digest: str, tenant: str) -> None:
         self.version = f"gateway:{digest}"
