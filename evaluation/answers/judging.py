@@ -72,6 +72,7 @@ async def open_judges(settings: Settings, meter: Meter) -> AsyncIterator[Judges]
             encoder=encoder,
             faithfulness=judge,
             faithfulness_version=await _version(checking, judge),
+            beta=settings.evaluation.beta,
         )
         llm = settings.evaluation.llm
         yield _asking(judges, llm, meter, stack) if llm else judges

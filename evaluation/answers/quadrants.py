@@ -14,7 +14,7 @@ from evaluation.answers.summary import Summary, mean_interval
 __all__ = ["Quadrant", "quadrant_of"]
 
 STEPS = 20
-WRITTEN = ("answer_correctness", "semantic_similarity")
+WRITTEN = ("answer_correctness", "answer_correctness_llm", "semantic_similarity")
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,10 @@ __all__ = [
 
 STOP_AT = 0.9  # the owner's rule: stop testing once so many answers are good, with 95 % confidence
 GOOD_FROM = 0.7  # where a score counts as good unless --good says otherwise; a convention, not a finding
-DECIDES = ("answer_correctness", "semantic_similarity", "faithfulness")  # the first one measured
+CORRECTNESS = ("answer_correctness", "answer_correctness_llm")
+DECIDES = (*CORRECTNESS, "semantic_similarity", "faithfulness")  # the first one measured
 BINS = 20
-_FIGURED = {"answer_correctness": ("false_positives",), "context_recall": ("smallest_k",)}
+_FIGURED = {**dict.fromkeys(CORRECTNESS, ("false_positives",)), "context_recall": ("smallest_k",)}
 RESAMPLES = 1000
 
 
@@ -253,7 +254,8 @@ class Summary:
     def _origins(self) -> dict[str, Any]:
         """Retrieval and writing apart, and where false statements come from, if that was measured."""
         cases = [one.scores for one in self.seen]
-        apart, wrong = separated(cases), false_positives(cases)
+        right = next((name for name in CORRECTNESS if name in self.metrics), CORRECTNESS[0])
+        apart, wrong = separated(cases, correctness=right), false_positives(cases, metric=right)
         return {
             "separated": {
                 "writing": apart.writing, "n": len(apart.complete),

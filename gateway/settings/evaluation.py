@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from gateway.settings.models import LlmSettings, PriceSettings
 from gateway.settings.types import Section
 
@@ -19,3 +21,5 @@ class EvaluationSettings(Section):
     """Judging answers offline."""
 
     llm: EvaluationLlmSettings | None = None  # without it, judges are local
+    # Of answer correctness: above 1 what an answer lacks weighs more, below 1 what is wrong in it.
+    beta: float = Field(1.0, gt=0, le=10)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -206,6 +207,17 @@ def test_every_metric_is_called_what_the_registry_calls_it() -> None:
     names = [*METRICS, "context_recall@5", "context_precision@1"]
     assert [metric.name for metric in open_metrics(names, full)] == names
     assert all(metric.version for metric in open_metrics(names, full))
+
+
+async def test_beta_of_the_judges_is_that_of_correctness() -> None:
+    case = answered("The annual fee is 30 euros.", truth="The annual fee is 30 euros. Dogs may come in.")
+    values = []
+    for beta in (0.5, 1.0, 2.0):
+        (metric,) = open_metrics(["answer_correctness"], replace(JUDGES, beta=beta))
+        values.append(value(await metric.measure(case)) or 0.0)
+        assert f"beta={beta:g}" in metric.version
+    assert values == sorted(values, reverse=True)
+    assert values[0] > values[2]
 
 
 def test_local_metrics_need_no_model_and_others_say_so() -> None:
