@@ -35,7 +35,7 @@ def write_faithfulness_report(
     """
     with drawing():
         from evaluation.faithfulness_figures import colour_of, curves_svg, ranks, scores_svg
-    ways = compared.figures()
+    ways = compared.figures
     write_page(
         file,
         "faithfulness_report.html",

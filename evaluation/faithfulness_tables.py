@@ -33,7 +33,7 @@ def faithfulness_tables(result: FaithfulnessResult, compared: Compared) -> list[
 
 def _comparison_table(result: FaithfulnessResult, compared: Compared) -> Table:
     """Every way, with its intervals: bootstrap for what is no share, Wilson's for shares."""
-    ways = compared.figures()
+    ways = compared.figures
     figures = result.as_json()
     table = Table(
         "", *ways,

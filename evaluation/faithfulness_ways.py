@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,13 +66,14 @@ class Figures:
     recall_at_5pct: Estimate
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what was drawn a thousand times is kept
 class Compared:
     """Several ways on the same answers."""
 
     cases: tuple[Answer, ...]
     ways: tuple[Way, ...]
 
+    @cached_property
     def figures(self) -> dict[str, Figures]:
         """Of every way, by name."""
         return {way.name: _figures(way, self.cases) for way in self.ways}
@@ -161,9 +163,13 @@ def _figures(way: Way, cases: Sequence[Answer]) -> Figures:
     def of(statistic: Callable[[Any, NDArray[np.bool_]], float | None]) -> Estimate:
         return estimate(lambda drawn: statistic(scores[drawn], are[drawn]), len(scores))
 
+    whole = of(lambda s, b: auroc(s[b], s[~b]))
+    within = whole
+    if len(set(groups)) > 1:
+        within = estimate(lambda i: auroc_within_group(scores[i], are[i], groups[i]), len(scores))
     return Figures(
-        auroc=of(lambda s, b: auroc(s[b], s[~b])),
-        within_group=estimate(lambda i: auroc_within_group(scores[i], are[i], groups[i]), len(scores)),
+        auroc=whole,
+        within_group=within,
         precision=Rate(int((flagged & bad).sum()), int(flagged.sum())),
         recall=Rate(int((flagged & bad).sum()), int(bad.sum())),
         f1=estimate(lambda i: f1(flagged[i], bad[i]), len(cases)),

@@ -91,7 +91,7 @@ def test_one_bad_statement_blocks_for_us_and_slips_past_a_mean(compared: Compare
 
 
 def test_every_way_is_measured_alike(compared: Compared) -> None:
-    figures = compared.figures()
+    figures = compared.figures
     ours, everything = figures[OURS], figures["flag all"]
     assert (ours.auroc.value, everything.auroc.value) == (1.0, 0.5)
     assert (ours.recall.count, ours.recall.n, ours.false_blocks.count) == (1, 2, 1)
