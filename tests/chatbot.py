@@ -148,6 +148,7 @@ class Chatbot:
 
     def __init__(self, default: Reply | None = None) -> None:
         self.asked: list[Asked] = []
+        self.hung_up = threading.Event()  # somebody did, in the middle of a stream
         self._default: Reply = default or Says("I am a chatbot of the tests.")
         self._next: deque[Reply] = deque()
         self._when: list[tuple[str, Reply]] = []
@@ -179,6 +180,7 @@ class Chatbot:
     def reset(self) -> None:
         """Forget the script and what was asked; a test may share the server with others."""
         self.asked.clear()
+        self.hung_up.clear()
         self._next.clear()
         self._when.clear()
         self._default = Says("I am a chatbot of the tests.")
@@ -237,7 +239,8 @@ class Chatbot:
                 responses = asked.path.endswith("/responses")
                 if stream and reply.streams:
                     events = _response_events(reply) if responses else _events(reply)
-                    return StreamingResponse(events, media_type="text/event-stream")
+                    return StreamingResponse(self._watched(events), media_type="text/event-stream")
+                await asyncio.sleep(reply.piece_delay_s * len(_pieces(reply)))  # a whole answer takes as long
                 body = _responses(reply) if responses else _completion(reply, int(asked.body.get("n", 1)))
                 return JSONResponse(body)
             case CallsTool():
@@ -258,6 +261,16 @@ class Chatbot:
             case Silent():
                 await asyncio.sleep(reply.for_s)
                 return Response()
+
+    async def _watched(self, events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        whole = False
+        try:
+            async for event in events:
+                yield event
+            whole = True
+        finally:
+            if not whole:
+                self.hung_up.set()
 
 
 def _context(context: str | Context) -> Context:

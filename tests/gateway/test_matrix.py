@@ -17,10 +17,12 @@ from typing import Any, ClassVar, Literal
 from unittest.mock import AsyncMock, patch
 
 import pytest
+from sqlalchemy import select
 
 from classifiers import ClassifierError
 from classifiers.faithfulness import FaithfulnessVerdict
 from classifiers.faithfulness.lexical import LexicalJudge
+from storage.schema import outcomes
 from tests.chatbot import CallsTool, Chatbot, Says
 from tests.gateway.running import Gateway, settings
 
@@ -292,3 +294,37 @@ def test_what_nobody_could_check_is_refused_by_name(
         reply = client.post("/v1/chat/completions", json=asked)
     assert (reply.status_code, reply.json()["error"]["param"]) == (400, param)
     assert json.dumps(reply.json())
+
+
+@pytest.mark.parametrize("mode", ["sentence", "observe"])
+def test_who_hangs_up_is_not_waited_for_and_what_left_is_recorded(
+    gateways: dict[Stream, Gateway], chatbot: Chatbot, mode: Stream
+) -> None:
+    chatbot.reset()
+    waiting = Event()
+    pieces = [FIRST, f" {TRUE}", f" {LAST}"]
+    chatbot.says("".join(pieces), [CONTEXT], pieces=pieces, until=waiting)
+    body = {"messages": [{"role": "user", "content": FRESH}], "stream": True}
+    with gateways[mode].http() as client:
+        with client.stream("POST", "/v1/chat/completions", json=body) as stream:
+            request_id = stream.headers["x-request-id"]
+            next(line for line in stream.iter_lines() if "opens" in line)
+        assert chatbot.hung_up.wait(30)
+        waiting.set()
+    assert [row["outcome"] for row in _recorded(gateways[mode], request_id)] == ["rag"]
+
+
+def _recorded(gateway: Gateway, request_id: str) -> list[dict[str, Any]]:
+    """The outcomes of a request, once they are written; nobody is told when they are."""
+
+    async def read() -> list[dict[str, Any]]:
+        for _ in range(200):
+            await gateway.services.telemetry.flush()
+            async with gateway.services.stores.database.connect() as connection:
+                query = select(outcomes).where(outcomes.c.request_id == request_id)
+                if rows := (await connection.execute(query)).mappings().all():
+                    return [dict(row) for row in rows]
+            await asyncio.sleep(0.05)
+        return []
+
+    return gateway.do(read())
