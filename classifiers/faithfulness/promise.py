@@ -35,6 +35,7 @@ __all__ = [
     "language_of_answer",
 ]
 
+_AGAINST = ("number", "unit", "negation", "opposite")  # new parts that speak against a statement at any cut
 LEAST_CUT = 0.01  # scores below it stand for numbers, names and opposites that no passage has
 
 
@@ -81,13 +82,18 @@ def keep_promise(critical: Sequence[float], error: float) -> CutPromise | TooFew
         blocked=blocked,
         on_average=allowed / (n + 1),
         at_most=at_most(allowed, n),
-        needed=wanted if wanted < LEAST_CUT else None,
+        needed=max(wanted, 0.0) if wanted < LEAST_CUT else None,
     )
 
 
 def critical_cut(verdict: Checked, *, share: float = 1.0) -> float | None:
-    """The highest cut at which that share of the statements is supported; None where one has no score."""
-    scores = [one.score for one in verdict.statements if one.score is not None]
+    """The highest cut at which that share of the statements is supported; None where one has no score.
+
+    Minus infinity: the answer is kept back whatever the cut.
+    """
+    scores = [
+        -math.inf if _contradicted(one) else one.score for one in verdict.statements if one.score is not None
+    ]
     if len(scores) < len(verdict.statements):
         return None
     needed = max(math.ceil(share * len(scores) - 1e-9), 1)
@@ -124,9 +130,14 @@ def at_cut(verdict: FaithfulnessVerdict, cut: float) -> FaithfulnessVerdict:
 
 
 def _at_cut(one: StatementVerdict, cut: float) -> StatementVerdict:
-    if one.score is None or one.state == "unchecked":
+    if one.score is None or one.state == "unchecked" or _contradicted(one):
         return one
     if one.score >= cut:
         return one if one.supported else replace(one, state="supported", reason="supported")
     reason = f"probability of support {one.score:.2f}, below the calibrated {cut:.2f}"
     return replace(one, state="unsupported", reason=reason) if one.supported else one
+
+
+def _contradicted(one: StatementVerdict) -> bool:
+    """Unsupported for what the contexts have otherwise, however well the rest of it is covered."""
+    return one.state == "unsupported" and any(part.kind in _AGAINST for part in one.new)

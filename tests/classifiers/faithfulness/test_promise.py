@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from classifiers.conformal import TooFew
-from classifiers.faithfulness import Checked, FaithfulnessVerdict, StatementVerdict, Unchecked, verdict_of
+from classifiers.faithfulness import (
+    Checked,
+    FaithfulnessVerdict,
+    NewPart,
+    StatementVerdict,
+    Unchecked,
+    verdict_of,
+)
 from classifiers.faithfulness.promise import (
     LEAST_CUT,
     CalibratedJudge,
@@ -99,6 +108,20 @@ def test_a_new_cut_changes_states_and_reasons_but_no_score() -> None:
     assert [one.reason for one in looser.statements] == ["supported"] * 3
     assert stricter.statements[0].reason == "new number: 7"  # the judge's own reason stands
     assert "below the calibrated 0.70" in stricter.statements[1].reason
+
+
+def test_another_number_or_the_opposite_passes_at_no_cut() -> None:
+    found = verdict(0.4, 0.9)
+    wrong = replace(found.statements[0], new=(NewPart("number", "7", "5"),))
+    against = replace(found, statements=(wrong, found.statements[1]))
+    assert critical_cut(against) == -math.inf
+    assert critical_cut(against, share=0.5) == 0.9
+    still = at_cut(against, 0.1)
+    assert isinstance(still, Checked)
+    assert not still.passed
+    kept = keep_promise([-math.inf] * 10 + [0.9] * 90, 0.05)
+    assert isinstance(kept, CutPromise)
+    assert (kept.kept, kept.needed, kept.blocked) == (False, 0.0, 10)
 
 
 class Scripted:
