@@ -15,8 +15,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
+from zlib import crc32
 
+import numpy as np
 import torch
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from training import export_encoder, export_multilingual
@@ -129,6 +135,20 @@ def chosen_groups(
     return kept
 
 
+def artefacts(made: Sequence[Group]) -> float:
+    """AUROC of a classifier that reads the statements alone: near .5 if their wording gives nothing away."""
+    texts = [one.text for group in made for one in group.said]
+    supported = np.array([one.supported for group in made for one in group.said])
+    windows = np.array([crc32(group.window[:25].encode()) for group in made for _ in group.said])
+    scores = np.zeros(len(texts))
+    for known, unseen in GroupKFold(5).split(texts, supported, windows):
+        words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2)
+        judge = LogisticRegression(max_iter=300)
+        judge.fit(words.fit_transform([texts[at] for at in known]), supported[known])
+        scores[unseen] = judge.decision_function(words.transform([texts[at] for at in unseen]))
+    return float(roc_auc_score(supported, scores))
+
+
 def export(model: Support, base: Base) -> None:
     """Write the model folder, in int8."""
     weights = {name: value.detach().float().numpy() for name, value in model.state_dict().items()}
@@ -169,6 +189,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--begin", type=Path, help="weights to go on from")
     parser.add_argument("--to", type=Path, help="where the weights go")
+    parser.add_argument("--artefacts", action="store_true", help="only measure what the wording gives away")
     parser.add_argument("--export", action="store_true", help="write encoders/models/support-… too")
     chosen = parser.parse_args()
     random.seed(chosen.seed)
@@ -183,6 +204,9 @@ def main() -> None:
         said = [one for group in made for one in group.said]
         share = sum(one.supported for one in said) / len(said)
         print(f"{len(made):,} windows, {len(said):,} statements, {share:.0%} supported", flush=True)
+        if chosen.artefacts:
+            print(f"AUROC of the statements alone: {artefacts(made):.3f}")
+            return
         train(model, [packed(one, base) for one in made], chosen.rate)
         torch.save(model.state_dict(), chosen.to)
     if chosen.export:
