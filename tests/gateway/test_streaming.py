@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from gateway.cli import app
 from gateway.domain import Draft, Hear, NothingRelevant, Passage
 from gateway.errors import UpstreamUnavailable
 from gateway.streaming import AskerLeft, Leaves, Line, Mode, Part, Release, Stops, Waits, whole_part
@@ -209,3 +212,12 @@ def test_another_spacing_is_the_same_text() -> None:
     line.say("One.  Two.")
     assert line.rest("One. Two.\nThree.") == "\nThree."
     assert not line.breaks_off("One. Two.\nThree.")
+
+
+@pytest.mark.parametrize("mode", ["buffer", "sentence", "observe"])
+def test_check_config_is_loud_about_the_mode_that_protects_nobody(tmp_path: Path, mode: Mode) -> None:
+    file = tmp_path / "sekisho.yaml"
+    file.write_text(f"faithfulness: {{streaming: {mode}}}\n", "utf-8")
+    result = CliRunner().invoke(app, ["check-config", "--config", str(file)], env={"COLUMNS": "400"})
+    assert result.exit_code == 0, result.output
+    assert ("protects nobody" in " ".join(result.output.split())) is (mode == "observe")
