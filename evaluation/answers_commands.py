@@ -25,6 +25,7 @@ from evaluation.answers.worker import Job
 from evaluation.command_line import Config, Json, console, tell
 from evaluation.metrics.registry import DEFAULT, METRICS
 from gateway.configuration import find_settings
+from gateway.errors import InvalidRequest
 
 __all__ = ["answers_command"]
 
@@ -88,6 +89,8 @@ def answers_command(
     settings, plan = find_settings(config), checked_cases(cases)
     named = metrics.split(",") if metrics else DEFAULT
     names = tuple(name.strip() for name in named if name.strip())
+    if not names:
+        raise InvalidRequest("--metrics: expected the name of a metric")
     job = Job(
         settings=settings, target=target, metrics=names, concurrency=concurrency, url=url, key=key,
         entries=tuple(entries or ()), tenant=tenant,

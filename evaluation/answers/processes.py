@@ -19,7 +19,7 @@ from gateway.errors import SekishoError
 
 __all__ = ["Process", "open_processes"]
 
-STOPPING_S = 5.0
+STOPPING_S = 3.0
 
 
 class Process:
