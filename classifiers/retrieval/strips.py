@@ -18,8 +18,8 @@ __all__ = ["KEPT_FROM", "Strip", "coverage", "refined", "strips"]
 
 STRIP_SENTENCES = 2
 LONGEST_STRIP = 1_200  # characters; a list or table that is longer is cut
-# Of the best strip's share of the question's words: keeps the answer of 97 to 99 % of development questions
-# in 59 to 66 % of the text (benchmarks/corrective.py).
+# Of the best strip's share of the question's words: keeps the answer of 95 to 99 % of development questions
+# in 58 to 65 % of the text (benchmarks/corrective.py).
 KEPT_FROM = 0.3
 ANNOUNCES = re.compile(r"[:：]\s*$")
 
