@@ -184,7 +184,7 @@ def gateways(chatbot: Chatbot, tmp_path_factory: pytest.TempPathFactory) -> Iter
     """One for each setting of `faithfulness.streaming`, with one verified entry."""
     running: dict[Stream, Gateway] = {}
     entered: list[Gateway] = []
-    with patch("gateway.assembly.open_judge", AsyncMock(return_value=SwitchedJudge())):
+    with patch("gateway.checking.opening.open_judge", AsyncMock(return_value=SwitchedJudge())):
         for mode in ("buffer", "sentence", "observe"):
             folder = tmp_path_factory.mktemp(mode)
             text = CONFIGURATION.format(mode=mode, url=chatbot.base_url)
