@@ -16,7 +16,7 @@ from evaluation.answers.cases import read_answer_cases
 from evaluation.answers.runs import run_folder
 from evaluation.command_line import Config, Json, console, tell
 from evaluation.users.figures import Figures, figures_of
-from evaluation.users.judging import CRITERIA, MARKED_BELOW
+from evaluation.users.judging import BEST, CRITERIA, MARKED_BELOW
 from evaluation.users.personas import read_personas
 from evaluation.users.report import write_report
 from evaluation.users.runs import dialogues_in, open_play, planned
@@ -87,14 +87,19 @@ def _write(folder: Path, title: str, model: str, turns: int, note: str, json_fil
 
 def _table(whole: Figures, personas: dict[str, Figures]) -> Table:
     table = Table(title=f"Simulated users: {whole.n} dialogues, {whole.turns} turns")
-    for name in ("persona", "mean", "95 %", *CRITERIA, f"turns < {MARKED_BELOW}", "no verdict"):
+    for name in ("persona", "mean", "95 %", f"turns < {MARKED_BELOW}", "no verdict", "lowest criterion"):
         table.add_column(name, justify="left" if name == "persona" else "right")
     for name, one in (*sorted(personas.items()), ("all", whole)):
-        criteria = [_told(one.criterion(criterion)) for criterion in CRITERIA]
+        lowest = min(CRITERIA, key=lambda criterion: one.criterion(criterion) or BEST)
         interval = f"{one.ci95[0]:.2f} to {one.ci95[1]:.2f}" if one.ci95 else "–"
         low = f"{one.marked} of {one.turns}"
-        table.add_row(name, _told(one.mean), interval, *criteria, low, str(one.undetermined))
+        table.add_row(name, _told(one.mean), interval, low, str(one.undetermined), _criterion(lowest, one))
     return table
+
+
+def _criterion(name: str, one: Figures) -> str:
+    value = one.criterion(name)
+    return "–" if value is None else f"{name} {value:.1f}"
 
 
 def _told(value: float | None) -> str:

@@ -21,7 +21,7 @@ from evaluation.answers.results import Said
 from evaluation.users.playing import prompt
 from gateway.domain import Turn
 
-__all__ = ["CRITERIA", "MARKED_BELOW", "Criterion", "TurnJudge", "TurnVerdict"]
+__all__ = ["BEST", "CRITERIA", "MARKED_BELOW", "Criterion", "TurnJudge", "TurnVerdict"]
 
 CRITERIA = ("understanding", "relevance", "completeness", "correctness", "coherence")
 BEST = 5

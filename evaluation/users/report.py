@@ -51,8 +51,5 @@ def write_report(
 
 
 def _badness(one: Dialogue) -> tuple[int, float]:
-    """What failed, then the lowest turn."""
-    if one.error:
-        return 0, 0.0
-    values = [turn.verdict.value for turn in one.turns if turn.verdict.value is not None]
-    return 1, min(values, default=2.0)
+    """What failed, then the lowest mean; what nobody could judge comes last."""
+    return int(not one.error), 2.0 if one.value is None else one.value
