@@ -1,266 +1,321 @@
-"""Fit the weights of the lexical faithfulness judge, and measure them on sources that were left out.
+"""Fit the weights of the local faithfulness judge, and measure them on answers that were left out.
 
     python -m training.fit_faithfulness --data DATA    # writes lexical_weights.json and prints the figures
 
-DATA holds faithfulness/*.jsonl and qa/*.jsonl. HaluEval is left out: its labels show
-in the length of its answers.
+DATA holds faithfulness/*.jsonl. Weights are fitted on answers of real RAG (RAGTruth outside its test split)
+and, with less weight, on FactCG; the other sources are only measured. HaluEval is left out: its labels
+show in the length of its answers.
+
+The worst statement of an answer decides, so what is fitted is the worst score of each answer, and beside it
+the score of every statement whose label is known. Evidence only speaks against a statement. Answers from
+the same contexts are held out together.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import pickle
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
 from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
 from classifiers.faithfulness.evidence import Contexts, Features
 from classifiers.faithfulness.lexical import SHIPPED, writing
 from classifiers.faithfulness.statements import statements
-from training.perturbations import cases
+from training.command import rows
 
-FALSE_BLOCKS = 0.05  # of faithful answers, the promise that sets the cut
-ANSWERS = ("ragtruth_nontest", "jhars_dev", "factcg", "begin_dev")
-CORPORA = {"squad2": "en", "jaquad_train": "ja", "cmrc2018_dev": "zh"}
-# The development answers that set each cut, scored by weights that never saw them.
-CUT_SOURCE = {"words": "ragtruth_nontest", "characters": "jhars_dev"}
+Floats = NDArray[np.float64]
+
+FITTED = {"ragtruth_nontest": 1.0, "factcg": 0.3}  # sources with their weights
+MEASURED = ("ragtruth_nontest", "factcg", "begin_dev", "jhars_dev")
+# The faithful answers that set each cut, and how many of them it holds back.
+CUT_SOURCE = {"words": "ragtruth_nontest qa", "characters": "jhars_dev"}
+# A wrong answer costs more than "a person will answer you": fewer false blocks cost F1, more gain none.
+FALSE_BLOCKS = 0.15
+FOLDS = 8
+RIDGE = 1e-2
+STATEMENTS = 0.5  # share of the loss that statements have beside answers
+HARDLY = 1e-3
+HIGHEST = {"unbound_number": 0.3, "new_counts": 0.5, "new_compounds": 0.3}
+GROUPS = {
+    "new words": ("new_content", "new_pairs"),
+    "best place": ("uncovered_window", "unfounded"),
+    "numbers": ("new_numbers", "new_counts", "other_units", "unbound_number"),
+    "names": ("new_names", "new_compounds", "exchanged"),
+    "contradictions": ("swapped", "negation_added", "negation_dropped", "opposite", "degree"),
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """One statement in figures."""
+class Answer:
+    """An answer in figures, one row a statement."""
 
     source: str
-    group: str
-    answer: str
-    kind: str
+    group: str  # task and generator
+    origin: str  # its contexts: answers from the same ones are held out together
     writing: str
-    values: tuple[float, ...]
-    supported: bool | None  # None: the answer is unfaithful, but where is not annotated
-    faithful: bool  # the whole answer
+    faithful: bool
+    values: Floats
+    unsupported: tuple[bool | None, ...]  # None: the answer is unfaithful, but where is not annotated
+    contradicted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Weights against support, their bias, and what makes the worst of an answer one of any statement."""
+
+    weights: Floats
+    bias: float
+    single: float
+
+    def worst(self, answers: Sequence[Answer]) -> Floats:
+        """How suspicious the worst statement of each answer is, in log odds."""
+        return np.array([(a.values @ self.weights).max() + self.bias + self.single for a in answers])
 
 
 def main() -> None:
-    """Read, fit, measure, write."""
+    """Read, measure, fit, write."""
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--data", type=Path, required=True)
-    arguments.add_argument("--limit", type=int, default=3000, help="perturbed statements a language")
-    arguments.add_argument("--cache", type=Path, help="keep the figures of all statements here")
-    chosen = arguments.parse_args()
-    if chosen.cache and chosen.cache.exists():
-        examples = pickle.loads(chosen.cache.read_bytes())
-    else:
-        examples = [*_answers(chosen.data / "faithfulness"), *_perturbed(chosen.data / "qa", chosen.limit)]
-        if chosen.cache:
-            chosen.cache.write_bytes(pickle.dumps(examples))
-    models = {name: _model(name, examples) for name in ("words", "characters")}
-    SHIPPED.write_text(
-        json.dumps({"judge": "lexical@1", "models": models}, indent=1) + "\n", encoding="utf-8"
+    folder: Path = arguments.parse_args().data / "faithfulness"
+    answers = [answer for source in MEASURED for answer in _read(folder, source)]
+    held_out = _held_out(answers, fit)
+    cuts = {name: _cut(answers, held_out, source) for name, source in CUT_SOURCE.items()}
+    held_out = _with_vetoes(answers, held_out, cuts)
+    console = Console(width=160)
+    console.print(_figures(answers, held_out, cuts, "answers of one origin left out"))
+    console.print(
+        _figures(
+            answers, _with_vetoes(answers, _other_sources(answers), cuts), cuts, "the whole source left out"
+        )
     )
+    console.print(_ablation(answers))
+    _write(fit(_training(answers)), cuts, answers, held_out)
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def _answers(folder: Path) -> Iterator[Example]:
-    for source in ANSWERS:
-        for row in _rows(folder / f"{source}.jsonl"):
-            contexts = Contexts(row["contexts"])
-            found = statements(row["answer"])
-            for each in found:
-                values = contexts.evidence(each.claim, row.get("question") or "").features.values()
-                yield Example(
-                    source,
-                    f"{row.get('task', '')} {row['group']}".strip(),
-                    row["id"],
-                    "answer",
-                    writing(each.text),
-                    values,
-                    _label(row, each.start, each.end, len(found)),
-                    row["faithful"],
-                )
+def _read(folder: Path, source: str) -> Iterator[Answer]:
+    for row in rows(folder / f"{source}.jsonl"):
+        if row["group"] == "CG2C_musique":  # false rows only
+            continue
+        found, contexts = statements(row["answer"]), Contexts(row["contexts"])
+        if not found:
+            continue
+        evidence = [
+            contexts.evidence(each.claim, row.get("question") or "", written=each.text) for each in found
+        ]
+        yield Answer(
+            source,
+            f"{row.get('task', '')} {row['group']}".strip(),
+            str(row.get("source_id") or row["contexts"]),
+            writing(row["answer"]),
+            row["faithful"],
+            np.array([e.features.values() for e in evidence]),
+            tuple(_label(row, each.start, each.end, len(found)) for each in found),
+            any(e.features.contradicted for e in evidence),
+        )
 
 
 def _label(row: dict[str, Any], start: int, end: int, count: int) -> bool | None:
     if row["faithful"]:
-        return True
+        return False
     if row["unsupported"]:
-        return not any(span["start"] < end and start < span["end"] for span in row["unsupported"])
-    return False if count == 1 else None
+        return any(span["start"] < end and start < span["end"] for span in row["unsupported"])
+    return True if count == 1 else None
 
 
-def _perturbed(folder: Path, limit: int) -> Iterator[Example]:
-    for source in CORPORA:
-        for number, case in enumerate(cases(_rows(folder / f"{source}.jsonl"), source, limit=limit)):
-            values = Contexts(case.contexts).evidence(case.text).features.values()
-            yield Example(
-                source,
-                "perturbed",
-                f"{source}-{number}",
-                case.kind,
-                writing(case.text),
-                values,
-                case.faithful,
-                case.faithful,
-            )
+def _training(answers: Sequence[Answer]) -> list[Answer]:
+    return [a for a in answers if a.source in FITTED]
 
 
-def _fit(examples: Sequence[Example]) -> tuple[NDArray[np.float64], float]:
-    """Weights on the raw figures. Each source and label weighs the same; evidence only speaks against."""
-    used = [e for e in examples if e.supported is not None]
-    x, unsupported = np.array([e.values for e in used]), np.array([float(not e.supported) for e in used])
-    sizes = Counter((e.source, e.supported) for e in used)
-    weights = np.array([SOURCE_WEIGHT.get(e.source, 1.0) / sizes[e.source, e.supported] for e in used])
-    weights /= weights.sum()
+def fit(answers: Sequence[Answer], without: Sequence[str] = ()) -> Fit:
+    """Weights on the raw figures, with bounds."""
+    x = np.concatenate([a.values for a in answers])
+    starts = np.cumsum([0, *(len(a.values) for a in answers)])
+    of_answer = np.repeat(np.arange(len(answers)), np.diff(starts))
+    weight = _weights(answers)
+    bad = np.array([float(not a.faithful) for a in answers])
+    labels = [label for a in answers for label in a.unsupported]
+    known = np.array([label is not None for label in labels]) * (weight / np.diff(starts))[of_answer]
+    known /= known.sum()
+    single_bad = np.array([float(bool(label)) for label in labels])
     mean, scale = x.mean(0), x.std(0) + 1e-6
     z = (x - mean) / scale
 
-    def loss(p: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        logit = z @ p[1:] + p[0]
-        residual = weights * (1 / (1 + np.exp(-logit)) - unsupported)
-        value = weights @ (np.logaddexp(0, logit) - unsupported * logit) + RIDGE * p[1:] @ p[1:]
-        return float(value), np.r_[residual.sum(), z.T @ residual + 2 * RIDGE * p[1:]]
+    def loss(p: Floats) -> tuple[float, Floats]:
+        logit = z @ p[2:] + p[0]
+        worst = np.array([a + int(logit[a:b].argmax()) for a, b in pairwise(starts)])
+        of_answers, gap = _cross_entropy(logit[worst], bad, weight)
+        of_singles, single_gap = _cross_entropy(logit + p[1], single_bad, known)
+        share = STATEMENTS
+        value = (1 - share) * of_answers + share * of_singles + RIDGE * float(p[2:] @ p[2:])
+        slope = (1 - share) * (z[worst].T @ gap) + share * (z.T @ single_gap) + 2 * RIDGE * p[2:]
+        bias = (1 - share) * gap.sum() + share * single_gap.sum()
+        return value, np.r_[bias, share * single_gap.sum(), slope]
 
-    least = [LEAST.get(name, 0.0) * unit for name, unit in zip(Features.names(), scale, strict=True)]
-    highest = [
-        HIGHEST[name] * unit if name in HIGHEST else None
-        for name, unit in zip(Features.names(), scale, strict=True)
+    bounds = [
+        (None, None),
+        (None, None),
+        *(_bounds(n, s, without) for n, s in zip(NAMES, scale, strict=True)),
     ]
-    bounds = [(None, None), *zip(least, highest, strict=True)]
-    found = minimize(loss, np.array([0.0, *least]), jac=True, bounds=bounds, method="L-BFGS-B").x
-    against = found[1:] / scale
-    return -against, float(against @ mean - found[0])
+    p = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
+    weights = p[2:] / scale
+    return Fit(weights, float(p[0] - weights @ mean), float(p[1]))
 
 
-RIDGE = 1e-4
-HARD = 0.01  # no cut is below the score of a well covered statement with one contradiction
-# Perturbed statements never count what they list, as real answers do ("two ways"): they would overrate this.
-HIGHEST = {"new_counts": 0.5, "new_compounds": 1.0}
-# One figure that stands nowhere is enough to hold an answer back, however well the rest of it is covered.
-LEAST = {
-    "new_numbers": 8.0,
-    "unfounded": 8.0,
-    "exchanged": 8.0,
-    "other_units": 8.0,
-    "negation_added": 8.0,
-    "opposite": 8.0,
-}
-SOURCE_WEIGHT = {"begin_dev": 0.5}  # chit-chat
+NAMES = Features.names()
 
 
-def _scores(examples: Sequence[Example], weights: NDArray[np.float64], bias: float) -> NDArray[np.float64]:
-    return 1 / (1 + np.exp(-(np.array([e.values for e in examples]) @ weights + bias)))
+def _bounds(name: str, scale: float, without: Sequence[str]) -> tuple[float, float | None]:
+    if name in without:
+        return 0.0, 0.0
+    highest = HIGHEST.get(name)
+    return 0.0, None if highest is None else highest * scale
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """An answer with the score of its worst statement."""
-
-    source: str
-    group: str
-    kind: str
-    score: float
-    faithful: bool
+def _cross_entropy(logit: Floats, label: Floats, weight: Floats) -> tuple[float, Floats]:
+    loss = float(weight @ (np.logaddexp(0, logit) - label * logit))
+    return loss, weight * (1 / (1 + np.exp(-logit)) - label)
 
 
-def _judged(examples: Sequence[Example], scores: Iterable[float]) -> list[Judged]:
-    worst: dict[str, Judged] = {}
-    for e, s in zip(examples, scores, strict=True):
-        if e.answer not in worst or s < worst[e.answer].score:
-            worst[e.answer] = Judged(e.source, e.group, e.kind, float(s), e.faithful)
-    return list(worst.values())
+def _weights(answers: Sequence[Answer]) -> Floats:
+    """Each source weighs what `FITTED` says, however many answers it has."""
+    sizes = {source: sum(a.source == source for a in answers) for source in {a.source for a in answers}}
+    weight = np.array([FITTED.get(a.source, 1.0) / sizes[a.source] for a in answers])
+    return np.asarray(weight / weight.sum())
 
 
-def _model(name: str, examples: Sequence[Example]) -> dict[str, Any]:
-    """Weights for one writing. For characters, English answers lend what natural wording looks like."""
-    own = [e for e in examples if e.writing == name]
-    pool = examples if name == "characters" else own
-    held_out: list[Judged] = []
-    per_statement: dict[str, float] = {}
-    for source in sorted({e.source for e in own}):
-        here = [e for e in own if e.source == source]
-        scores = _scores(here, *_fit([e for e in pool if e.source != source]))
-        held_out += _judged(here, scores)
-        known = [(e.supported, s) for e, s in zip(here, scores, strict=True) if e.supported is not None]
-        if len({label for label, _ in known}) == 2:
-            per_statement[source] = roc_auc_score([label for label, _ in known], [s for _, s in known])
-    sure = [j.score for j in held_out if j.faithful and j.source == CUT_SOURCE[name]]
-    cut = max(float(np.quantile(sure, FALSE_BLOCKS)), HARD)
-    _report(name, held_out, per_statement, cut)
-    weights, bias = _fit(pool)
-    return {
-        "cut": round(cut, 4),
-        "cut_from": f"{CUT_SOURCE[name]}, left out of the fit: {np.mean(np.array(sure) < cut):.1%} of its "
-        f"{len(sure)} faithful answers are blocked",
-        "bias": round(bias, 4),
-        "weights": {n: round(float(w), 4) or 0.0 for n, w in zip(Features.names(), weights, strict=True)},
-    }
+def _held_out(answers: Sequence[Answer], fitted: Callable[[Sequence[Answer]], Fit]) -> Floats:
+    """Each answer by weights that saw none from its contexts; sources that are only measured by all."""
+    origins = sorted({a.origin for a in answers if a.source in FITTED})
+    shuffled = np.random.default_rng(0).permutation(origins)
+    fold = {str(origin): number % FOLDS for number, origin in enumerate(shuffled)}
+    folds = np.array([fold.get(a.origin, FOLDS) for a in answers])
+    scores = np.zeros(len(answers))
+    for number in range(FOLDS + 1):
+        here = np.flatnonzero(folds == number)
+        others = [a for a, f in zip(answers, folds, strict=True) if f != number and a.source in FITTED]
+        if len(here):
+            scores[here] = fitted(others).worst([answers[i] for i in here])
+    return scores
 
 
-def _report(name: str, judged: Sequence[Judged], statement: dict[str, float], cut: float) -> None:
-    print(f"\n== {name}: each source scored by weights fitted on the others; cut {cut:.3f}")
-    by_source: dict[str, list[Judged]] = defaultdict(list)
-    for j in judged:
-        by_source[j.source].append(j)
-        if j.source == "ragtruth_nontest":
-            by_source[f"{j.source} {j.group.split()[0]}"].append(j)
-    for source, answers in by_source.items():
-        bad = sum(not j.faithful for j in answers)
-        auroc = _auroc(answers)
-        within = _within(answers)
-        flag_all = 2 * bad / (len(answers) + bad)
-        caught = np.mean([j.score < cut for j in answers if not j.faithful]) if bad else float("nan")
-        blocked = np.mean([j.score < cut for j in answers if j.faithful])
-        best = max(
-            _f1(answers, c) for c in np.quantile([j.score for j in answers], np.linspace(0.02, 0.98, 49))
+def _other_sources(answers: Sequence[Answer]) -> Floats:
+    scores = np.zeros(len(answers))
+    for source in MEASURED:
+        here = np.flatnonzero([a.source == source for a in answers])
+        scores[here] = fit([a for a in answers if a.source != source]).worst([answers[i] for i in here])
+    return scores
+
+
+def _cut(answers: Sequence[Answer], suspicion: Floats, source: str) -> float:
+    """The suspicion above which so many faithful answers of a source are held back as was promised."""
+    good = [i for i in _of(answers, source) if answers[i].faithful]
+    left = np.array([s for i, s in zip(good, suspicion[good], strict=True) if not answers[i].contradicted])
+    more = FALSE_BLOCKS * len(good) - (len(good) - len(left))
+    return float(np.quantile(left, 1 - max(0.0, more) / len(left)))
+
+
+def _with_vetoes(answers: Sequence[Answer], suspicion: Floats, cuts: dict[str, float]) -> Floats:
+    """What contradicts its contexts is held back, but ranks no higher than the least that is."""
+    least = np.array([cuts[a.writing] + HARDLY if a.contradicted else -np.inf for a in answers])
+    return np.maximum(suspicion, least)
+
+
+def _of(answers: Sequence[Answer], name: str) -> list[int]:
+    """Where the answers of a source stand, or those of one of its tasks."""
+    return [i for i, a in enumerate(answers) if f"{a.source} {a.group}".startswith(name)]
+
+
+def _figures(answers: Sequence[Answer], suspicion: Floats, cuts: dict[str, float], title: str) -> Table:
+    table = Table(
+        "answers", "n", "unfaithful", "AUROC [95 %]", "in group", "caught", "false blocks", "F1", title=title
+    )
+    table.add_column("best F1 (held back)")
+    table.add_column("flag all")
+    for name in (*MEASURED, "ragtruth_nontest qa", "ragtruth_nontest summary"):
+        here = _of(answers, name)
+        bad = np.array([not answers[i].faithful for i in here])
+        s = suspicion[here]
+        blocked = s > np.array([cuts[answers[i].writing] for i in here])
+        low, high = _interval(bad, s)
+        best, share = max(
+            (_f1(bad, s > c), float(np.mean(s > c))) for c in np.quantile(s, np.linspace(0.02, 0.98, 97))
         )
-        print(
-            f"{source:28} n {len(answers):5} unfaithful {bad:5} AUROC {auroc:.3f} within group {within:.3f} "
-            f"per statement {statement.get(source, float('nan')):.3f} flag-all F1 {flag_all:.3f} "
-            f"best F1 {best:.3f} F1 at cut {_f1(answers, cut):.3f} "
-            f"caught {caught:.3f} false blocks {blocked:.3f}"
-        )
-    kinds = Counter(j.kind for j in judged if not j.faithful and j.group == "perturbed")
-    for kind in kinds:
-        found = [
-            j.score < cut for j in judged if j.kind == kind and not j.faithful and j.group == "perturbed"
-        ]
-        print(f"   perturbed {kind:10} n {len(found):5} caught {np.mean(found):.3f}")
+        table.add_row(
+            name, str(len(here)), str(bad.sum()),
+            f"{roc_auc_score(bad, s):.3f} [{low:.3f}, {high:.3f}]",
+            f"{_within(bad, s, [answers[i].group for i in here]):.3f}",
+            f"{blocked[bad].mean():.0%}", f"{blocked[~bad].mean():.1%}", f"{_f1(bad, blocked):.3f}",
+            f"{best:.3f} ({share:.0%})", f"{_f1(bad, np.ones(len(bad), bool)):.3f}",
+        )  # fmt: skip
+    return table
 
 
-def _auroc(answers: Sequence[Judged]) -> float:
-    labels = [j.faithful for j in answers]
-    return roc_auc_score(labels, [j.score for j in answers]) if len(set(labels)) == 2 else float("nan")
+def _ablation(answers: Sequence[Answer]) -> Table:
+    table = Table(
+        "left out", "RAGTruth QA", "in group", "RAGTruth", "FactCG", "BEGIN", "JHARS", title="AUROC"
+    )
+    for name, features in {"nothing": (), **GROUPS}.items():
+        suspicion = _held_out(answers, lambda some, gone=features: fit(some, gone))  # type: ignore[misc]
+        cells = []
+        for source in ("ragtruth_nontest qa", "ragtruth_nontest", "factcg", "begin_dev", "jhars_dev"):
+            here = _of(answers, source)
+            bad = np.array([not answers[i].faithful for i in here])
+            cells.append(f"{roc_auc_score(bad, suspicion[here]):.3f}")
+            if source == "ragtruth_nontest qa":
+                cells.append(f"{_within(bad, suspicion[here], [answers[i].group for i in here]):.3f}")
+        table.add_row(name, *cells)
+    return table
 
 
-def _within(answers: Sequence[Judged]) -> float:
+def _interval(bad: NDArray[np.bool_], s: Floats, rounds: int = 500) -> tuple[float, float]:
+    random = np.random.default_rng(0)
+    drawn = (random.integers(0, len(bad), len(bad)) for _ in range(rounds))
+    values = [roc_auc_score(bad[i], s[i]) for i in drawn if 0 < bad[i].sum() < len(i)]
+    return float(np.quantile(values, 0.025)), float(np.quantile(values, 0.975))
+
+
+def _within(bad: NDArray[np.bool_], s: Floats, groups: Sequence[str]) -> float:
     """AUROC over pairs of one group only."""
-    groups: dict[str, list[Judged]] = defaultdict(list)
-    for j in answers:
-        groups[j.group].append(j)
-    pairs = wins = 0.0
-    for members in groups.values():
-        good, bad = [j.score for j in members if j.faithful], [j.score for j in members if not j.faithful]
-        if good and bad:
-            pairs += len(good) * len(bad)
-            wins += len(good) * len(bad) * _auroc(members)
-    return wins / pairs if pairs else float("nan")
+    members: dict[str, list[int]] = defaultdict(list)
+    for index, group in enumerate(groups):
+        members[group].append(index)
+    mixed = [m for m in members.values() if 0 < bad[m].sum() < len(m)]
+    pairs = [float(bad[m].sum() * (~bad[m]).sum()) for m in mixed]
+    return float(np.average([roc_auc_score(bad[m], s[m]) for m in mixed], weights=pairs))
 
 
-def _f1(answers: Sequence[Judged], cut: float) -> float:
-    flagged = [j for j in answers if j.score < cut]
-    right = sum(not j.faithful for j in flagged)
-    bad = sum(not j.faithful for j in answers)
-    return 2 * right / (len(flagged) + bad) if flagged else 0.0
+def _f1(bad: NDArray[np.bool_], blocked: NDArray[np.bool_]) -> float:
+    return float(2 * (bad & blocked).sum() / (bad.sum() + blocked.sum()))
+
+
+def _write(found: Fit, cuts: dict[str, float], answers: Sequence[Answer], suspicion: Floats) -> None:
+    models = {}
+    for name, cut in cuts.items():
+        here = _of(answers, CUT_SOURCE[name])
+        bad = np.array([not answers[i].faithful for i in here])
+        blocked = suspicion[here] > cut
+        models[name] = {
+            "cut": round(float(1 / (1 + np.exp(cut))), 4),
+            "cut_from": f"{CUT_SOURCE[name]}, held out: {blocked[~bad].mean():.1%} of {(~bad).sum()} "
+            f"faithful answers are held back, {blocked[bad].mean():.0%} of {bad.sum()} others, "
+            f"F1 {_f1(bad, blocked):.3f}",
+            "bias": round(-found.bias - found.single, 4),
+            "weights": {n: round(-float(w), 4) or 0.0 for n, w in zip(NAMES, found.weights, strict=True)},
+        }
+    SHIPPED.write_text(
+        json.dumps({"judge": "lexical@2", "models": models}, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

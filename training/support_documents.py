@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from classifiers.faithfulness.evidence import CITATION
+from classifiers.faithfulness.said import CITATION
 from classifiers.faithfulness.statements import statements
 from training.command import rows
 from training.rewording import NAMED, English, Rewriter

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterable, Sequence
 
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.wording import is_cjk, lexicon
+from classifiers.faithfulness.wording import is_cjk, lexicon, rarity
 
-__all__ = ["denied", "opposites"]
+__all__ = ["denied", "opposites", "overstated", "swapped"]
+
+REACH = {"en": 3, "ja": 7, "zh": 6}  # units on each side of a pivot
+COORDINATORS = frozenset(
+    ["and", "or", "nor", "with", "&", "和", "与", "與", "及", "跟", "或", "と", "や", "・"]
+)
+PASSIVE = re.compile(r"\b(?:by)\b|[らさわまかた]れ(?:る|た|て|ま)|被|由")
+# Words with which a statement may deny without a "not": "avoid", "only after".
+DENYING = re.compile(
+    r"\b(?:avoid|refrain|lack|fail|prohibit|forbid|forbidden|ban|banned|deny|denied|refuse|only|until|closed|free)\w*\b"
+    r"|避け|控え|禁|限|以外|まで|不可|避免|拒|严禁|除|才"
+)
+TELLING_PAIR = 0.65  # rarity; below it stand pairs with kana
 
 
 def denied(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tuple[bool, bool]:
@@ -20,7 +34,8 @@ def denied(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tuple[bo
         len(near & known) * 2 >= len(near) > 0 and not near & denied_there for near in said.denials
     )
     content = set(said.terms.content)
-    dropped = not said.denials and any(near and near <= content for line in here for near in line.denials)
+    softened = bool(said.denials) or bool(DENYING.search(said.plain))
+    dropped = not softened and any(near and near <= content for line in here for near in line.denials)
     return added, dropped
 
 
@@ -34,9 +49,22 @@ def opposites(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tuple
         if bool(one) == bool(other) or (one or other) in own:
             continue  # "not allowed" is no opposite of "forbidden"
         mine, theirs = pair if one else pair[::-1]
-        if not _present(mine, window) and (word := _present(theirs, here)):
+        word = _present(theirs, here)
+        if word and not _present(mine, window) and _speak_of_one(said, one or other, here, word):
             found.append((one or other, word))
     return tuple(found)
+
+
+def _speak_of_one(said: Line, mine: str, here: Sequence[Line], theirs: str) -> bool:
+    """A preposition, "before", only says the opposite of "after" where the same thing follows."""
+    if mine not in lexicon().function:
+        return True
+    return any(_following(said, mine) & _following(line, theirs) for line in here)
+
+
+def _following(line: Line, word: str) -> set[str]:
+    units = line.terms.units
+    return _telling(units[units.index(word) + 1 :][:4]) if word in units else set()
 
 
 def _present(side: frozenset[str], lines: Sequence[Line]) -> str:
@@ -45,3 +73,55 @@ def _present(side: frozenset[str], lines: Sequence[Line]) -> str:
 
 def _stands_in(word: str, line: Line) -> bool:
     return word in line.plain if is_cjk(word) else word in line.content
+
+
+def overstated(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tuple[tuple[str, str], ...]:
+    """Where the statement has a word and its evidence a weaker or stronger one: must, may."""
+    window = list(window)
+    found = []
+    for pair in lexicon().degrees[said.language]:
+        for mine, theirs in (pair, pair[::-1]):
+            word = mine.search(said.plain)
+            if not word or theirs.search(said.plain) or any(mine.search(line.plain) for line in window):
+                continue
+            other = next((match for line in here if (match := theirs.search(line.plain))), None)
+            if other:
+                found.append((word[0].strip(), other[0].strip()))
+    return tuple(found)
+
+
+def swapped(said: Line, here: Sequence[Line]) -> tuple[tuple[str, str], ...]:
+    """Pairs that stand the other way round in the evidence: "A bought B", "from B to A", 「BよりAが」."""
+    found = []
+    for line in here:
+        if bool(PASSIVE.search(said.plain)) == bool(PASSIVE.search(line.plain)):
+            found += _turned_round(said, line)
+    return tuple(dict.fromkeys(found))
+
+
+def _turned_round(said: Line, line: Line) -> list[tuple[str, str]]:
+    mine, theirs = said.terms.units, line.terms.units
+    reach = REACH[said.language]
+    where = {unit: at for at, unit in enumerate(theirs) if theirs.count(unit) == 1}
+    found = []
+    for at, pivot in enumerate(mine):
+        if pivot in COORDINATORS or pivot not in where or mine.count(pivot) > 1:
+            continue
+        before, after = _sides(mine, at, reach)
+        before_there, after_there = _sides(theirs, where[pivot], reach)
+        if before & before_there or after & after_there:
+            continue
+        if (one := before & after_there) and (other := after & before_there):
+            found.append((min(one), min(other)))
+    return found
+
+
+def _sides(sequence: Sequence[str], at: int, reach: int) -> tuple[set[str], set[str]]:
+    """What says something within reach before and after a place: words, or pairs of characters."""
+    return _telling(sequence[max(0, at - reach) : at]), _telling(sequence[at + 1 : at + 1 + reach])
+
+
+def _telling(units: Sequence[str]) -> set[str]:
+    words = {u for u in units if not is_cjk(u) and u not in lexicon().function}
+    pairs = {a + b for a, b in itertools.pairwise(units) if is_cjk(a) and is_cjk(b)}
+    return words | {pair for pair in pairs if rarity(pair) >= TELLING_PAIR}

@@ -22,9 +22,10 @@ from classifiers.faithfulness import (
     Unchecked,
     verdict_of,
 )
-from classifiers.faithfulness.evidence import CITATION, Contexts
+from classifiers.faithfulness.evidence import Contexts
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.placing import new_parts
+from classifiers.faithfulness.said import CITATION
 from classifiers.faithfulness.segmentation import sentences
 from classifiers.faithfulness.statements import Statement, statements
 from classifiers.faithfulness.wording import rarity

@@ -4,84 +4,77 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
 
-from classifiers.faithfulness.contradictions import denied, opposites
+from classifiers.faithfulness.contradictions import denied, opposites, overstated, swapped
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.quantities import Quantity, QuantityPool, is_unit
-from classifiers.faithfulness.segmentation import sentences
-from classifiers.faithfulness.wording import (
-    content_runs,
-    folded,
-    is_cjk,
-    lexicon,
-    names,
-    rarity,
-    terms,
-    units,
-)
+from classifiers.faithfulness.passages import Passages, covered
+from classifiers.faithfulness.said import ECHO, Said, said
+from classifiers.faithfulness.units import is_unit
+from classifiers.faithfulness.wording import content_runs, folded, is_cjk, lexicon, names, rarity, units
 
 __all__ = ["Contexts", "Evidence", "Features", "Novelty"]
 
 TELLING = 0.75  # rarity from which a compound is a name or a term, and not 場合 or 方法
-LIGHT = 0.1
 KANA = re.compile("[ぁ-ゖー]")
 SHORTEST_ALIGNED = 4  # units
-COPIED = 0.6
-SHORTEST_NAME = 4  # letters; サイズ is a word
 LONGEST_ALIGNED = 150  # units; aligning grows with the square of the length
-HAN = re.compile("[一-鿿㐀-䶿々〆]")
-ECHO = 0.5  # a word of the question is expected in the answer, but proves nothing
-CANDIDATES = 6
+COPIED = 0.6
+LONGEST_NAME = 6  # units
 # Coverage from which a statement and its evidence speak of one thing, and can contradict. Pairs of characters
 # agree less often than words: an ending or a particle makes new ones.
 SAME_MATTER = {"en": 0.75, "ja": 0.4, "zh": 0.4}
-NEIGHBOURS = 3  # words on each side that a number belongs to
-NEAR = 36  # characters in which they are looked for; a third of it in Japanese and Chinese
+# Coverage from which a sentence has the same words.
+SAME_WORDS = {"en": 0.85, "ja": 0.6, "zh": 0.6}
 UNBOUND = 0.7
+STOPS = ".。!！?？,，、;；:："
 UNFOUNDED = 0.05
-SHORTEST_STATEMENT = 4  # words with content
-CITATION = re.compile(
-    r"\(?\b(?:passages?|sources?|documents?)\s*\d+(?:\s*(?:,|&|and)\s*\d+)*\)?|(?:出典|来源|資料|文書|资料|文档|段落)\s*\d+"
-    r"|[\[［【]\d{1,3}(?:[\s,、–-]{1,3}\d{1,3}){0,20}[\]］】]|https?://\S+(?<![.,)])|[*`#>|]+",
-    re.IGNORECASE,
+VETOES = (
+    "new_numbers",
+    "other_units",
+    "exchanged",
+    "swapped",
+    "negation_added",
+    "negation_dropped",
+    "opposite",
+    "degree",
 )
-# Numbers by what became of them, unbound numbers, new names, new words, opposites.
-_Found = tuple[
-    dict[str, tuple[str, ...]],
-    dict[str, float],
-    tuple[str, ...],
-    list[str],
-    tuple[tuple[str, str], ...],
-]
+# Words, or pairs of characters, that a statement is taken to have besides its own: one new word of three says
+# less than ten of thirty.
+ALLOWANCE = {"en": 1.5, "ja": 6.0, "zh": 6.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
     """Evidence about one statement; each speaks against it as it grows."""
 
-    new_content: float  # share of its content, by rarity, that stands in no context
-    new_pairs: float  # share of its neighbouring words (characters) that are neighbours in no context
+    new_content: float  # share of its content, by rarity, that stands in no context and not in the question
+    new_pairs: float  # share of its neighbouring words (characters) that are neighbours in neither
     uncovered_window: float  # what the best three neighbouring sentences leave open
-    uncovered_sentence: float
     unfounded: float  # nothing of a whole statement stands in any one place
     new_numbers: float
     new_counts: float  # "two ways", "3つ": often counted by the writer himself
     other_units: float
     unbound_number: float  # stands in the contexts, but not beside the words that stand beside it here
-    new_names: float  # in Latin letters or katakana
-    new_compounds: float  # in kanji, where a name cannot be told from a word
-    exchanged: float  # a new name stands where the evidence, copied else, has something other
+    new_names: float
+    new_compounds: float  # of kanji or katakana
+    exchanged: float  # a name stands where the evidence, copied else, has another
+    swapped: float  # two parts stand the other way round
     negation_added: float
     negation_dropped: float
     opposite: float
+    degree: float  # must for may, all for some
 
     def values(self) -> tuple[float, ...]:
         """The figures in the order of `names`."""
         return tuple(getattr(self, name) for name in self.names())
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether one point alone is enough: another number, unit or name, a denial, an opposite."""
+        return any(getattr(self, name) for name in VETOES)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -91,16 +84,21 @@ class Features:
 
 @dataclass(frozen=True, slots=True)
 class Novelty:
-    """What is new in a statement, to be told to a reviewer."""
+    """What is new in a statement, to be told to a reviewer. Pairs hold its word and that of the evidence."""
 
     numbers: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
     other_units: tuple[str, ...] = ()
     far_numbers: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    compounds: tuple[str, ...] = ()
+    exchanged: tuple[tuple[str, str], ...] = ()
     words: tuple[str, ...] = ()
     word_count: int = 0
     negation: bool = False
     opposites: tuple[tuple[str, str], ...] = ()
+    degrees: tuple[tuple[str, str], ...] = ()
+    swapped: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,218 +107,189 @@ class Evidence:
 
     features: Features
     novelty: Novelty
-    passage: int | None
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """A statement as it is compared."""
-
-    line: Line
-    asked: Line  # the question
-    content: dict[str, float]  # its words with their weights
-    numbers: tuple[Quantity, ...]
-
-    @property
-    def weight(self) -> float:
-        return sum(self.content.values()) or 1.0
-
-    @property
-    def claims_much(self) -> bool:
-        """Whether it is more than "That is correct."; Japanese answers close by taking up the question."""
-        rounds_off = self.line.language != "en" and not self.asked.content.isdisjoint(self.content)
-        return len(self.content) >= SHORTEST_STATEMENT and not rounds_off
+    best: Line | None  # the sentence that covers most
+    window: tuple[Line, ...]  # with its neighbours
 
 
 class Contexts:
-    """The contexts of one answer, read once, to be asked about each of its statements."""
+    """The contexts of one answer, to be asked about each of its statements."""
 
     def __init__(self, passages: Sequence[str]) -> None:
-        self._lines = [Line(s.text, passage=i) for i, p in enumerate(passages) for s in sentences(p)]
-        self._plain = "\n".join(line.plain for line in self._lines)
-        self._squeezed = "".join(self._plain.split())
-        self._known = {unit for line in self._lines for unit in line.terms.units}
-        self._pairs = {pair for line in self._lines for pair in _pairs(line.terms.units)}
-        self._numbers = QuantityPool(q for line in self._lines for q in line.quantities)
-        self._where: dict[str, list[int]] = defaultdict(list)
-        self._numbered: dict[str, set[int]] = defaultdict(set)
-        for number, line in enumerate(self._lines):
-            for term in line.content:
-                self._where[term].append(number)
-            for quantity in line.quantities:
-                self._numbered[quantity.value].add(number)
-        self._known.update(self._where)
+        self._known = Passages(passages)
 
     def __len__(self) -> int:
         """How many sentences there are to support anything."""
-        return len(self._lines)
+        return len(self._known.lines)
 
-    def evidence(self, statement: str, question: str = "") -> Evidence:
-        """What supports a statement best, and what does not."""
-        said = _said(CITATION.sub(" ", statement), question)
-        best, window = self._best(said)
+    def evidence(self, statement: str, question: str = "", *, written: str = "") -> Evidence:
+        """What supports a statement best, and what does not; `written` is a clause without a lent subject."""
+        each = said(statement, question)
+        best, window = self._known.best(each)
+        unbound = self._unbound(each)
+        open_share = 1 - self._covered(each, window)
+        copied = "".join(folded(written or statement).split()).strip(STOPS) in self._known.squeezed
+        same_matter = not copied and 1 - open_share >= SAME_MATTER[each.line.language]
+        negations = self._negations(each, best, window) if same_matter else (False, False)
+        novelty = self._novelty(each, best, window, unbound, negations, same_matter)
+        features = self._features(each, novelty, unbound, negations, open_share, best)
+        return Evidence(features, novelty, best, tuple(window))
+
+    def _features(
+        self,
+        each: Said,
+        new: Novelty,
+        unbound: dict[str, float],
+        negations: tuple[bool, bool],
+        open_share: float,
+        best: Line | None,
+    ) -> Features:
+        return Features(
+            new_content=sum(each.content[t] for t in new.words)
+            / (sum(each.content.values()) + ALLOWANCE[each.line.language]),
+            new_pairs=self._new_pairs(each),
+            uncovered_window=open_share,
+            unfounded=float(1 - open_share <= UNFOUNDED and each.claims_much),
+            new_numbers=min(len(new.numbers), 2),
+            new_counts=min(len(new.counts), 2),
+            other_units=min(len(new.other_units), 2),
+            unbound_number=max(unbound.values(), default=0.0),
+            new_names=min(len(new.names), 3),
+            new_compounds=min(len(new.compounds), 3),
+            exchanged=float(bool(new.exchanged)),
+            swapped=float(bool(new.swapped)),
+            negation_added=float(negations[0]),
+            negation_dropped=float(negations[1]),
+            opposite=min(len(new.opposites), 2),
+            degree=float(bool(new.degrees)),
+        )
+
+    def _novelty(
+        self,
+        each: Said,
+        best: Line | None,
+        window: Sequence[Line],
+        unbound: dict[str, float],
+        negations: tuple[bool, bool],
+        same_matter: bool,
+    ) -> Novelty:
+        numbers = self._numbers_of(each)
         here = [best] if best else []
-        against = opposites(said.line, here, window)
-        numbers = self._numbers_of(said)
-        unbound = self._unbound(said)
-        strange = self._strange_names(said)
-        fresh = sorted((t for t in said.content if t not in self._known), key=lambda t: -said.content[t])
-        features = self._features(said, here, window, (numbers, unbound, strange, fresh, against))
-        novelty = Novelty(
+        fresh = [t for t in each.content if not each.echoes(t) and not self._known.has(t)]
+        return Novelty(
             numbers=numbers["new"],
+            counts=numbers["new count"],
             other_units=numbers["other unit"],
             far_numbers=tuple(n for n, share in unbound.items() if share > UNBOUND),
-            names=strange,
-            words=tuple(fresh),
-            word_count=len(said.content),
-            negation=bool(features.negation_added or features.negation_dropped),
-            opposites=against if features.opposite else (),
-        )
-        return Evidence(features, novelty, best.passage if best else None, best.text if best else "")
-
-    def _features(self, said: _Said, here: Sequence[Line], window: Sequence[Line], found: _Found) -> Features:
-        numbers, unbound, strange, fresh, against = found
-        grams = _pairs(said.line.terms.units)
-        new_pairs = [pair for pair in grams if pair not in self._pairs]
-        asked = set(_pairs(said.asked.terms.units))
-        in_window, in_sentence = (_covered(said.content, lines) / said.weight for lines in (window, here))
-        same_matter = SAME_MATTER[said.line.language]
-        added, dropped = denied(said.line, here, window)
-        kanji = sum(bool(HAN.match(name)) for name in strange)
-        named = any(not HAN.match(name) and len(name) >= SHORTEST_NAME for name in strange)
-        return Features(
-            new_content=sum(said.content[term] for term in fresh) / said.weight,
-            new_pairs=sum(pair not in asked for pair in new_pairs) / max(1, len(grams)),
-            uncovered_window=1 - in_window,
-            uncovered_sentence=1 - in_sentence,
-            unfounded=float(in_window <= UNFOUNDED and said.claims_much),
-            new_numbers=min(len(numbers["new"]), 2),
-            new_counts=min(len(numbers["new count"]), 2),
-            other_units=min(len(numbers["other unit"]), 2),
-            unbound_number=max(unbound.values(), default=0.0),
-            new_names=min(len(strange) - kanji, 3),
-            new_compounds=min(kanji, 3),
-            exchanged=float(named and self._exchanged(said.line, here)),
-            negation_added=float(added and in_window >= same_matter),
-            negation_dropped=float(dropped and in_sentence >= same_matter),
-            opposite=min(len(against), 2) if in_window >= same_matter else 0,
+            names=self._strange_names(each),
+            compounds=self._strange_compounds(each),
+            exchanged=self._exchanged(each.line, best) if best and same_matter else (),
+            words=tuple(sorted(fresh, key=lambda t: -each.content[t])),
+            word_count=len(each.content),
+            negation=any(negations),
+            opposites=opposites(each.line, here, window) if same_matter else (),
+            degrees=overstated(each.line, here, window) if same_matter else (),
+            swapped=swapped(each.line, here) if same_matter and self._is_the_same(each, here) else (),
         )
 
-    def _best(self, said: _Said) -> tuple[Line | None, list[Line]]:
-        """The sentence that covers most, and it with its neighbours."""
-        scores: dict[int, float] = defaultdict(float)
-        for term, weight in said.content.items():
-            for number in self._where.get(term, ()):
-                scores[number] += weight
-        ranked = sorted(scores, key=lambda n: (-scores[n], n))[:CANDIDATES]
-        if not ranked:
-            return None, []
+    def _covered(self, each: Said, lines: Sequence[Line]) -> float:
+        """The share of a statement that some lines cover; one without content leaves nothing open."""
+        weight = sum(w * (ECHO if each.echoes(t) else 1) for t, w in each.content.items())
+        return covered(each, lines) / weight if weight else 1.0
 
-        def worth(number: int) -> float:
-            window = self._window(number)
-            pool = QuantityPool(q for line in window for q in line.quantities)
-            known = sum(pool.find(q) == "same" for q in said.numbers)
-            return scores[number] + 0.5 * _covered(said.content, window) + 0.5 * known
+    def _new_pairs(self, each: Said) -> float:
+        grams = list(itertools.pairwise(each.line.terms.units))
+        asked = set(itertools.pairwise(each.asked.terms.units))
+        new = sum(pair not in self._known.pairs and pair not in asked for pair in grams)
+        return new / (len(grams) + ALLOWANCE[each.line.language])
 
-        best = max(ranked, key=worth)
-        return self._lines[best], self._window(best)
+    def _is_the_same(self, each: Said, lines: Sequence[Line]) -> bool:
+        """Whether hardly a word differs."""
+        return self._covered(each, lines) >= SAME_WORDS[each.line.language]
 
-    def _window(self, number: int) -> list[Line]:
-        passage = self._lines[number].passage
-        around = self._lines[max(0, number - 1) : number + 2]
-        return [line for line in around if line.passage == passage]
+    def _negations(self, each: Said, best: Line | None, window: Sequence[Line]) -> tuple[bool, bool]:
+        here = [best] if best else []
+        added, dropped = denied(each.line, here, window)
+        enough = self._covered(each, here) >= SAME_MATTER[each.line.language]
+        return added, dropped and enough
 
-    def _numbers_of(self, said: _Said) -> dict[str, tuple[str, ...]]:
+    def _numbers_of(self, each: Said) -> dict[str, tuple[str, ...]]:
         found: dict[str, list[str]] = {"new": [], "other unit": [], "same": [], "new count": []}
-        for number in said.numbers:
-            verdict = self._numbers.find(number)
+        for number in each.numbers:
+            verdict = self._known.find(number)
             found["new count" if number.is_count and verdict != "same" else verdict].append(number.text)
         return {verdict: tuple(texts) for verdict, texts in found.items()}
 
-    def _unbound(self, said: _Said) -> dict[str, float]:
+    def _unbound(self, each: Said) -> dict[str, float]:
         """For each number the share of its neighbouring words that no sentence with that number has."""
-        found, plain = {}, said.line.plain
-        for number in said.numbers:
-            at = plain.find(number.text)
-            reach = NEAR if plain.isascii() else NEAR // 3
-            before, after = plain[max(0, at - reach) : at], plain[at + len(number.text) :][:reach]
-            local = {*terms(before).content[-NEIGHBOURS:], *terms(after).content[:NEIGHBOURS]}
-            lines = [self._lines[n] for n in self._numbered.get(number.value, ())]
-            if local and lines and self._numbers.find(number) == "same":
-                found[number.text] = 1 - max(len(local & line.content) for line in lines) / len(local)
-        return found
+        known = [number for number in each.numbers if self._known.find(number) == "same"]
+        return {number.text: 1 - self._known.bound(number, each.line.plain) for number in known}
 
-    def _strange_names(self, said: _Said) -> tuple[str, ...]:
-        """Names and compounds that neither a context nor the question has."""
+    def _strange_names(self, each: Said) -> tuple[str, ...]:
+        """Names that neither a context nor the question has."""
         strange = []
-        for name in names(said.line.text):
+        for name in names(each.line.text):
             plain = folded(name)
-            known = plain in self._plain or all(part in self._known for part in units(plain))
-            if not known and plain not in said.asked.plain:
+            known = plain in self._known.plain or all(part in self._known.units for part in units(plain))
+            if not known and plain not in each.asked.plain:
                 strange.append(name)
-        # In Chinese, where nothing parts the words, a run is no word.
-        runs = content_runs(said.line.plain) if said.line.language != "zh" else ()
-        strange += [run for run in runs if run not in said.asked.plain and self._is_strange(run)]
-        return tuple(strange)
+        squeezed = self._known.squeezed
+        strange += [n for n in each.line.proper_names if n not in squeezed and n not in each.asked.plain]
+        return tuple(dict.fromkeys(strange))
+
+    def _strange_compounds(self, each: Said) -> tuple[str, ...]:
+        """Runs of kanji or katakana that are in neither; nothing parts the words of Chinese: none."""
+        runs = content_runs(each.line.plain) if each.line.language == "ja" else ()
+        return tuple(run for run in runs if run not in each.asked.plain and self._is_strange(run))
 
     def _is_strange(self, run: str) -> bool:
         """Whether a compound is rare, no unit, and not put together from what stands here: 手数料 + 無料."""
-        text = self._squeezed
+        text = self._known.squeezed
         cuts = range(2, len(run) - 1)
         composed = run in text or any(run[:cut] in text and run[cut:] in text for cut in cuts)
-        rare = max(rarity(a + b) for a, b in itertools.pairwise(run)) >= TELLING
-        return rare and not composed and not is_unit(run)
+        return _rarest(run) >= TELLING and not composed and not is_unit(run)
 
-    def _exchanged(self, said: Line, here: Sequence[Line]) -> bool:
-        """Whether a sentence was copied but for one place, where something new replaced something."""
-        sequence = said.terms.units
-        if not here or not SHORTEST_ALIGNED <= len(sequence) <= LONGEST_ALIGNED:
-            return False
-        aligned = SequenceMatcher(None, sequence, here[0].terms.units[:LONGEST_ALIGNED], autojunk=False)
+    def _exchanged(self, line: Line, best: Line) -> tuple[tuple[str, str], ...]:
+        """The name, and the one in its place, where a sentence was copied but for that."""
+        mine, theirs = line.terms.units, best.terms.units[:LONGEST_ALIGNED]
+        if not SHORTEST_ALIGNED <= len(mine) <= LONGEST_ALIGNED:
+            return ()
+        aligned = SequenceMatcher(None, mine, theirs, autojunk=False)
         changes = [
-            (tag, start, end)
-            for tag, start, end, _, _ in aligned.get_opcodes()
-            if tag in ("replace", "insert") and not all(map(_is_light, sequence[start:end]))
+            (mine[a:b], theirs[c:d], tag)
+            for tag, a, b, c, d in aligned.get_opcodes()
+            if tag in ("replace", "insert") and not all(map(_is_light, mine[a:b]))
         ]
-        if len(changes) != 1 or changes[0][0] != "replace":
-            return False
-        _, start, end = changes[0]
         copied = sum(block.size for block in aligned.get_matching_blocks())
-        return copied >= COPIED * len(sequence) and self._is_new(sequence, start, end)
-
-    def _is_new(self, sequence: tuple[str, ...], start: int, end: int) -> bool:
-        part = [unit for unit in sequence[start:end] if not _is_light(unit)]
-        if any(is_cjk(unit) for unit in part):
-            return all(pair not in self._pairs for pair in _pairs(sequence[max(0, start - 1) : end + 1]))
-        return all(unit not in self._known for unit in part)
-
-
-def _said(text: str, question: str) -> _Said:
-    line, asked = Line(text), Line(question)
-    weights = {t: rarity(t) for t in line.terms.content} or dict.fromkeys(line.terms.light, LIGHT)
-    content = {t: w * (ECHO if t in asked.content else 1) for t, w in weights.items()}
-    return _Said(
-        line, asked, content, tuple(q for q in line.quantities if not _names_the_asked(q, line, asked))
-    )
+        if len(changes) != 1 or changes[0][2] != "replace" or copied < COPIED * len(mine):
+            return ()
+        one, other = (_joined(part) for part in changes[0][:2])
+        if max(len(units(one)), len(units(other))) > LONGEST_NAME:
+            return ()
+        if not _is_part_of_name(one, line) or not _is_part_of_name(other, best):
+            return ()
+        return ((one, other),)
 
 
-def _names_the_asked(number: Quantity, line: Line, asked: Line) -> bool:
-    """Whether a number is part of a name that the question has too: "Windows 10"."""
-    at = line.plain.find(number.text)
-    named = re.search(r"[a-z][\w-]*[ -]?$", line.plain[max(0, at - NEAR) : max(0, at)])
-    return bool(named and not number.unit and named[0] + number.text in asked.plain)
+def _joined(part: Sequence[str]) -> str:
+    telling = [unit for unit in part if not _is_light(unit)]
+    return ("" if any(map(is_cjk, telling)) else " ").join(telling)
+
+
+def _is_part_of_name(part: str, line: Line) -> bool:
+    """Whether a changed part belongs to a name; two names may share a character: 田中, 田村."""
+    return bool(part) and any(part in name or name in part for name in _all_names(line))
+
+
+def _all_names(line: Line) -> tuple[str, ...]:
+    """Names as the units of their line have them."""
+    written = [" ".join(units(folded(name))) for name in names(line.text)]
+    return tuple(dict.fromkeys([*written, *line.proper_names]))
+
+
+def _rarest(run: str) -> float:
+    return max(rarity(a + b) for a, b in itertools.pairwise(run))
 
 
 def _is_light(unit: str) -> bool:
     """Function words, kana and numbers, which are compared elsewhere."""
     return unit in lexicon().function or unit[0].isdigit() or bool(KANA.match(unit))
-
-
-def _pairs(sequence: Sequence[str]) -> list[tuple[str, str]]:
-    return list(itertools.pairwise(sequence))
-
-
-def _covered(content: dict[str, float], lines: Iterable[Line]) -> float:
-    known = set[str]().union(*(line.content for line in lines))
-    return sum(weight for term, weight in content.items() if term in known)

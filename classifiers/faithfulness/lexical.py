@@ -27,9 +27,10 @@ __all__ = ["SHIPPED", "LexicalJudge", "LexicalModel", "Weights", "Writing", "wri
 
 SHIPPED = Path(__file__).with_name("lexical_weights.json")
 Writing = Literal["words", "characters"]
-FOREIGN = 0.8  # share of new content above which an answer in another writing than its contexts is not judged
+FOREIGN = 0.8  # share of new words above which an answer in another writing than its contexts is not judged
 LONGEST_ANSWER = 50_000  # characters; about a second
 MOST_STATEMENTS = 1_000
+BELOW_CUT = 0.99
 NAMED = 5  # new words that a reason spells out
 
 
@@ -104,8 +105,8 @@ class LexicalJudge:
         known = Contexts(contexts)
         if not len(known):
             return Unchecked(reason="no contexts", judge=judge)
-        evidence = [known.evidence(each.claim, question or "") for each in found]
-        verdicts = [self._verdict(s, e, contexts) for s, e in zip(found, evidence, strict=True)]
+        evidence = [known.evidence(each.claim, question or "", written=each.text) for each in found]
+        verdicts = [self._verdict(s, e) for s, e in zip(found, evidence, strict=True)]
         if _foreign(answer, contexts, evidence):
             reason = "the contexts are in another language than the answer"
             open_ones = tuple(
@@ -114,10 +115,15 @@ class LexicalJudge:
             return Unchecked(reason=reason, judge=judge, statements=open_ones)
         return verdict_of(verdicts, judge=judge)
 
-    def _verdict(self, statement: Statement, evidence: Evidence, contexts: Sequence[str]) -> StatementVerdict:
+    def _verdict(self, statement: Statement, evidence: Evidence) -> StatementVerdict:
         weights = self._model.for_text(statement.text)
+        cut = weights.cut if self._cut is None else self._cut
         score = weights.score(evidence.features)
-        supported = score >= (weights.cut if self._cut is None else self._cut)
+        if evidence.features.contradicted:
+            # Held back, however well the rest is covered, but ranked with the doubtful ones: on answers of
+            # real RAG a contradiction is more often misread than new words are.
+            score = min(score, cut * BELOW_CUT)
+        supported = score >= cut and not evidence.features.contradicted
         return StatementVerdict(
             text=statement.text,
             start=statement.start,
@@ -127,7 +133,7 @@ class LexicalJudge:
             reason="supported" if supported else _why_not(evidence.novelty),
             judge=self._model.judge,
             new=new_parts(evidence.novelty),
-            span=span_of(evidence, contexts),
+            span=span_of(evidence.best),
         )
 
 
@@ -140,7 +146,7 @@ def _foreign(answer: str, contexts: Sequence[str], evidence: Sequence[Evidence])
     """Words cannot be compared across languages, and that is no evidence against the answer."""
     if writing(answer) == writing("\n".join(contexts)):
         return False
-    return min(e.features.new_content for e in evidence) > FOREIGN
+    return all(len(e.novelty.words) > FOREIGN * e.novelty.word_count for e in evidence)
 
 
 def _why_not(novelty: Novelty) -> str:
@@ -151,7 +157,13 @@ def _why_not(novelty: Novelty) -> str:
     if novelty.other_units:
         reasons.append(f"number with another unit: {', '.join(novelty.other_units)}")
     if novelty.opposites:
-        reasons.append("opposite: " + ", ".join(f"{mine} / {theirs}" for mine, theirs in novelty.opposites))
+        reasons.append(f"opposite: {_pairs(novelty.opposites)}")
+    if novelty.exchanged:
+        reasons.append(f"another name: {_pairs(novelty.exchanged)}")
+    if novelty.degrees:
+        reasons.append(f"stronger or weaker: {_pairs(novelty.degrees)}")
+    if novelty.swapped:
+        reasons.append(f"the other way round: {_pairs(novelty.swapped)}")
     if novelty.negation:
         reasons.append("negation differs")
     if novelty.names:
@@ -162,3 +174,7 @@ def _why_not(novelty: Novelty) -> str:
     if novelty.far_numbers:
         reasons.append(f"number stands elsewhere in the contexts: {', '.join(novelty.far_numbers)}")
     return "; ".join(reasons) or "no passage says this in one place"
+
+
+def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{mine} / {theirs}" for mine, theirs in pairs)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from classifiers.faithfulness.quantities import Quantity, quantities
+from classifiers.faithfulness.quantities import quantities
+from classifiers.faithfulness.quantity_pool import Quantity
 from classifiers.faithfulness.segmentation import script_language
 from classifiers.faithfulness.wording import Terms, folded, lexicon, terms
+from encoders.words import word_reader
 
 __all__ = ["Line"]
 
@@ -19,9 +21,10 @@ NEGATION_EN = re.compile(
 class Line:
     """A sentence of a passage, or a statement. What few need is read when it is asked for."""
 
-    def __init__(self, text: str, *, passage: int | None = None) -> None:
+    def __init__(self, text: str, *, passage: int | None = None, start: int = 0) -> None:
         self.text = text
         self.passage = passage
+        self.start = start  # in its passage
         self.plain = folded(text)
         self.terms: Terms = terms(self.plain)
         self.content = frozenset(self.terms.content) | frozenset(self.terms.light)
@@ -30,6 +33,14 @@ class Line:
     def language(self) -> str:
         """Whose rules of writing it follows: en, ja or zh."""
         return script_language(self.plain)
+
+    @cached_property
+    def proper_names(self) -> tuple[str, ...]:
+        """Names of people, places and things as the dictionaries of Japanese and Chinese know them."""
+        if self.language == "en":
+            return ()
+        found = (w.surface for w in word_reader()(self.plain, self.language) if w.kind == "name")
+        return tuple(n for n in found if len(n) > 1 and not n.isascii() and n in self.plain)
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:

@@ -159,11 +159,11 @@ class LlmJudge:
                 None if isinstance(one, ClassifierError) else one[place]
                 for one in replies[part :: len(parts)]
             ]
-            verdicts.append(self._verdict(statement, said, evidence, contexts))
+            verdicts.append(self._verdict(statement, said, evidence))
         return tuple(verdicts)
 
     def _verdict(
-        self, statement: Statement, said: Sequence[_Said | None], near: Evidence, contexts: Sequence[str]
+        self, statement: Statement, said: Sequence[_Said | None], near: Evidence
     ) -> StatementVerdict:
         """One window that supports it is enough; without one, each has to have said that it does not."""
         yes = next((one for one in said if one and one.verdict == 1), None)
@@ -179,7 +179,7 @@ class LlmJudge:
             reason=reason or state,
             judge=self.name,
             new=new_parts(near.novelty) if state == "unsupported" else (),
-            span=span_of(near, contexts),
+            span=span_of(near.best),
         )
 
     async def split(self, answer: str, question: str, /) -> list[Statement]:

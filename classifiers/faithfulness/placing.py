@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from classifiers.faithfulness import NewPart, PassageSpan
-from classifiers.faithfulness.evidence import CITATION, Evidence, Novelty
+from classifiers.faithfulness.evidence import Novelty
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.quantities import QuantityPool
+from classifiers.faithfulness.quantity_pool import QuantityPool
+from classifiers.faithfulness.said import CITATION
 from classifiers.faithfulness.segmentation import sentences
 from classifiers.faithfulness.statements import Statement
 from classifiers.faithfulness.wording import rarity
@@ -50,12 +51,11 @@ def _weight(content: frozenset[str]) -> float:
     return sum(rarity(term) for term in content)
 
 
-def span_of(evidence: Evidence, contexts: Sequence[str]) -> PassageSpan | None:
+def span_of(best: Line | None) -> PassageSpan | None:
     """The best sentence with its place in its passage."""
-    if evidence.passage is None:
+    if best is None or best.passage is None:
         return None
-    start = contexts[evidence.passage].find(evidence.sentence)
-    return PassageSpan(evidence.passage, start, start + len(evidence.sentence), evidence.sentence)
+    return PassageSpan(best.passage, best.start, best.start + len(best.text), best.text)
 
 
 def new_parts(novelty: Novelty) -> tuple[NewPart, ...]:
@@ -63,9 +63,11 @@ def new_parts(novelty: Novelty) -> tuple[NewPart, ...]:
     return (
         *(NewPart("number", number) for number in novelty.numbers),
         *(NewPart("unit", number) for number in novelty.other_units),
-        *(NewPart("opposite", mine, theirs) for mine, theirs in novelty.opposites),
+        *(NewPart("name", mine, theirs) for mine, theirs in novelty.exchanged),
+        *(NewPart("opposite", mine, theirs) for mine, theirs in (*novelty.opposites, *novelty.degrees)),
         *([NewPart("negation", "")] if novelty.negation else []),
         *(NewPart("name", name) for name in novelty.names),
+        *(NewPart("relation", f"{one} … {other}", f"{other} … {one}") for one, other in novelty.swapped),
         *(NewPart("relation", number) for number in novelty.far_numbers),
         *(NewPart("wording", word) for word in novelty.words),
     )

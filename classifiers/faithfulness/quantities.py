@@ -4,56 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import cache
-from typing import Literal
 
-__all__ = ["Quantity", "QuantityPool", "is_unit", "quantities"]
+from classifiers.faithfulness.quantity_pool import Quantity, plain
+from classifiers.faithfulness.units import PREFIX_UNITS, UNITS, converted, unit
+
+__all__ = ["quantities"]
 
 ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "明治": 1867, "民国": 1911}
-UNITS: dict[str, str] = {
-    "%": "%|percent|per cent|パーセント",
-    "jpy": "円|yen|jpy|日元",
-    "usd": "ドル|美元|us dollars?|dollars?|usd",
-    "eur": "ユーロ|欧元|euros?|eur",
-    "gbp": "ポンド|英镑|pounds?|gbp",
-    "cny": "元|人民币|yuan|rmb|cny",
-    "second": "秒間?|秒钟|seconds?|secs?",
-    "minute": "分間?|分钟|minutes?|mins?",
-    "hour": "時間|小时|小時|个小时|hours?|hrs?",
-    "day": "日間?|天|号|days?",
-    "week": "週間|周|週|个星期|星期|weeks?",
-    "month": "[かヶケカヵ箇]月間?|个月|個月|months?",
-    "month#": "月",
-    "year": "年間?|years?|yrs?",
-    "age": "歳|才|岁|years?[ -]olds?",
-    "century": "世紀|世纪|century|centuries",
-    "person": "人|名|people|persons?|employees|members",
-    "time": "回|次|times",
-    "kg": "キログラム|公斤|千克|kg|kilograms?",
-    "g": "グラム|克|grams?|g",
-    "km": "キロメートル|公里|千米|km|kilometers?|kilometres?",
-    "cm": "センチメートル|センチ|厘米|cm|centimeters?|centimetres?",
-    "mm": "ミリメートル|ミリ|毫米|mm|millimeters?|millimetres?",
-    "m": "メートル|米|m|meters?|metres?",
-    "mile": "マイル|英里|miles?",
-    "l": "リットル|升|liters?|litres?|l",
-    "ml": "ミリリットル|毫升|ml",
-    "c": "°c|℃|摄氏度|度|degrees celsius|degrees",
-    "f": "°f|degrees fahrenheit",
-    "mb": "mb|メガバイト|megabytes?",
-    "gb": "gb|ギガバイト|gigabytes?",
-    "tb": "tb|テラバイト|terabytes?",
-    "item": "個|個所|件|冊|枚|台|本|個|个|张|本|items?|pieces?|copies",
-    "count": "つ|点|种|種類?|通り|项|ways?|steps?|types?|kinds?|reasons?|methods?|factors?|categories|options"
-    "|points|things|parts",
-    "floor": "階|层|楼|floors?",
-    "page": "ページ|頁|页|pages?",
-}
-CONVERSIONS = {"week": (7, "day"), "year": (12, "month"), "hour": (60, "minute"), "km": (1000, "m")}
-PREFIX_UNITS = {"¥": "jpy", "$": "usd", "€": "eur", "£": "gbp", "us$": "usd"}
 MONTHS = [
     "january",
     "february",
@@ -68,6 +28,35 @@ MONTHS = [
     "november",
     "december",
 ]
+# Units that "one" may stand with and still be a number: "one of them" is none.
+MEASURES = frozenset(
+    [
+        "jpy",
+        "usd",
+        "eur",
+        "gbp",
+        "cny",
+        "%",
+        "minute",
+        "hour",
+        "day",
+        "week",
+        "month",
+        "year",
+        "kg",
+        "g",
+        "km",
+        "m",
+        "mile",
+        "l",
+    ]
+)
+LABEL = re.compile(
+    r"\b(?:step|method|option|tip|part|phase|reason|point|example)s?(?: \d+ (?:and|or|to))?\s*$"
+    r"|(?:ステップ|手順|方法|ポイント|步骤|方法|方案|第)$"
+)
+SUMMED_UP = re.compile(r"\b(?:the|these|those|both|between|following)\s*$")
+LABEL_REACH = 16
 KANJI = "[〇零一二三四五六七八九十百千万萬億亿兆两]"
 DIGITS = {c: i for i, c in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "両": 2}
 SMALL = {"十": 10, "百": 100, "千": 1000}
@@ -103,8 +92,6 @@ WORDS = {
     for i, w in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
 }
 SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-EXACT = {"address", "identifier", "clock"}  # right or wrong as a whole
-APPROXIMATION = 0.05  # "about 5,000" may stand for 5,021
 NOT_NUMBERS = (
     "十分",
     "千葉",
@@ -120,49 +107,6 @@ NOT_NUMBERS = (
     "五輪",
     "十字",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """One number with its unit: "1,200円", "千二百円" and "¥1200" are equal but for their text."""
-
-    value: str  # decimal without exponent or trailing zeros; clock times in minutes
-    unit: str  # canonical, "" if none was written
-    text: str  # as written, after NFKC
-    approximate: bool = False
-
-    @property
-    def is_count(self) -> bool:
-        """Whether it may only count what is listed, or be no number: "three ways", 2つの団体, 一日."""
-        return self.text.startswith("一") or (self.unit == "count" and float(self.value) <= 12)
-
-
-class QuantityPool:
-    """The quantities of a passage, to be asked whether another text's quantity is among them."""
-
-    def __init__(self, found: Iterable[Quantity]) -> None:
-        self._units: dict[str, set[str]] = {}
-        for each in found:
-            self._units.setdefault(each.value, set()).add(each.unit)
-
-    def find(self, wanted: Quantity) -> Literal["same", "other unit", "new"]:
-        """Whether the value stands here, and with a unit that can be the same."""
-        units = self._units.get(wanted.value, set())
-        if wanted.unit == "clock":  # "at 5" may be 17:00; morning and afternoon are told apart by their words
-            units = units | self._units.get(str((int(wanted.value) + 720) % 1440), set()) & {"clock"}
-        if any(_compatible(unit, wanted.unit) for unit in units):
-            return "same"
-        if wanted.approximate and self._near(wanted):
-            return "same"
-        return "other unit" if units else "new"
-
-    def _near(self, wanted: Quantity) -> bool:
-        value = float(wanted.value)
-        return any(
-            abs(float(other) - value) <= APPROXIMATION * abs(value)
-            for other, units in self._units.items()
-            if any(_compatible(unit, wanted.unit) for unit in units - EXACT)
-        )
 
 
 def quantities(text: str) -> tuple[Quantity, ...]:
@@ -189,11 +133,15 @@ def _blank(text: str, spans: list[tuple[int, int]]) -> str:
     return text
 
 
-def _compatible(one: str, other: str) -> bool:
-    loose = ({"day", "time"}, {"person", "item"}, {"item", "time"}, {"item", "count"})
-    if EXACT & {one, other}:
-        return one == other
-    return one == other or not one or not other or {one, other} in loose
+def _any_unit() -> str:
+    forms = sorted((form for forms in UNITS.values() for form in forms.split("|")), key=len, reverse=True)
+    return f"(?:{'|'.join(forms)})(?![a-z])"
+
+
+@cache
+def _range() -> re.Pattern[str]:
+    """What follows the first number of "60-75 °F"."""
+    return re.compile(rf"\s?(?:[-–—~〜至到]|から|to|and|or)\s?\d[\d.,]*[\s-]?(?P<unit>{_any_unit()})")
 
 
 Reader = Callable[[re.Match[str]], Iterator[Quantity]]
@@ -234,21 +182,38 @@ def _number_patterns() -> Iterator[tuple[str, str, Reader]]:
     about = (
         r"(?P<about>(?:about|around|approximately|approx\.|nearly|almost|roughly|約|およそ|约|大约|近)\s*)?"
     )
-    forms = sorted((form for unit in UNITS.values() for form in unit.split("|")), key=len, reverse=True)
-    unit = f"(?P<unit>(?:{'|'.join(forms)})(?![a-z]))?"
+    written = f"(?P<unit>{_any_unit()})?"
     digits = r"(?:\d{1,3}(?:,\d{3}){1,6}(?!\d)|\d{1,18}(?!\d))(?:\.\d{1,18})?"
     number = rf"{digits}(?:{KANJI}{{1,9}}(?:\d{{1,18}})?){{0,6}}"
     scale = r"(?:\s?(?P<scale>thousand|million|billion|trillion|bn|k)\b)?(?:st|nd|rd|th)?"
     word = "|".join([*WORDS, *SCALES])
     yield "ice", r"\b(?:twice|thrice)\b", _times
+    yield from _half_patterns(digits)
     yield (
         "[0-9]",
         rf"{about}(?P<pre>us\$|[¥$€£])?\s?(?<![a-z\d.^])(?<![a-z]-)(?P<n>{number}){scale}(?P<more>[多余]?)"
-        rf"[\s-]?{unit}",
+        rf"[\s-]?{written}",
         _figure,
     )
-    yield KANJI, rf"{about}(?P<n>{KANJI}{{1,18}})(?P<more>[多余]?){unit}", _kanji_figure
-    yield word, rf"{about}\b(?P<n>(?:{word})(?:(?:\s+and)?[\s-]+(?:{word}))*)\b[\s-]?{unit}", _word_figure
+    yield KANJI, rf"{about}(?P<n>{KANJI}{{1,18}})(?P<more>[多余]?){written}", _kanji_figure
+    yield word, rf"{about}\b(?P<n>(?:{word})(?:(?:\s+and)?[\s-]+(?:{word}))*)\b[\s-]?{written}", _word_figure
+
+
+def _half_patterns(digits: str) -> Iterator[tuple[str, str, Reader]]:
+    spans = "hours?|days?|weeks?|months?|years?|decades?|centur(?:y|ies)|dozen|minutes?|miles?"
+    counted = "時間|小时|小時|个小时|か月|ヶ月|个月|年|日|天"
+    yield "half", rf"\b(?P<n>{digits}|{'|'.join(WORDS)}) and a half\s(?P<unit>{spans})\b", _half
+    yield "half", rf"\bhalf[- ](?:an?[- ])?(?P<unit>{spans})\b", _half
+    yield "half", r"\bhalf (?:of|the|price)\b(?P<unit>)", _half
+    yield "半", rf"(?P<n>\d{{1,3}}|{KANJI}{{1,3}})(?P<unit>{counted})半", _half
+    yield "个半", rf"(?P<n>\d{{1,3}}|{KANJI}{{1,3}})(?P<unit>个)半(?P<of>小时|月)", _half
+    yield "半", r"半(?P<unit>年|日|天|时间|時間|小时|个小时|个月)", _half
+    yield "半", r"(?:半額|半额|半分|半数|一半)(?P<unit>)", _half
+    yield (
+        r"\ban? ",
+        r"\b(?:for|within|after|than|lasts?|takes?|valid) an? (?P<unit>minute|hour|day|week|month|year)\b",
+        _single,
+    )
 
 
 def _times(match: re.Match[str]) -> Iterator[Quantity]:
@@ -299,22 +264,27 @@ def _figure(match: re.Match[str]) -> Iterator[Quantity]:
     value = _kanji_value(match["n"])
     if match["scale"]:
         value *= {"bn": 10**9, "k": 1000}.get(match["scale"]) or SCALES[match["scale"]]
-    unit = PREFIX_UNITS.get(match["pre"] or "") or _unit(match["unit"])
-    if unit == "year" and 1000 <= value < 2200:
-        unit = "year#"
-    yield _converted(value, unit, match[0].strip(), bool(match["about"] or match["more"]))
+    name = PREFIX_UNITS.get(match["pre"] or "") or unit(match["unit"])
+    if not name and (of_range := _range().match(match.string, match.end())):
+        name = unit(of_range["unit"])
+    if name == "year" and 1000 <= value < 2200:
+        name = "year#"
+    label = bool(LABEL.search(match.string[max(0, match.start() - LABEL_REACH) : match.start()]))
+    yield _quantity(
+        value, name, match[0].strip(), about=bool(match["about"] or match["more"]), label=label and not name
+    )
 
 
 def _kanji_figure(match: re.Match[str]) -> Iterator[Quantity]:
     """Kanji numerals count where a counter follows or several stand together: 一般 is no number."""
-    n, unit = match["n"], _unit(match["unit"])
+    n, name = match["n"], unit(match["unit"])
     surroundings = match.string[match.start() : match.end() + 2]
     if surroundings.startswith(NOT_NUMBERS) or n in ("万", "千", "百", "兆", "十万", "一一"):
         return
-    if unit or len(n) >= 3:
-        year = unit == "year" and len(n) == 4 and not set(n) & {*SMALL, *LARGE}
-        value = _kanji_value(n)
-        yield _converted(value, "year#" if year else unit, match[0], bool(match["about"] or match["more"]))
+    if name or len(n) >= 3:
+        year = name == "year" and len(n) == 4 and not set(n) & {*SMALL, *LARGE}
+        about = bool(match["about"] or match["more"])
+        yield _quantity(_kanji_value(n), "year#" if year else name, match[0], about=about)
 
 
 def _word_figure(match: re.Match[str]) -> Iterator[Quantity]:
@@ -327,36 +297,35 @@ def _word_figure(match: re.Match[str]) -> Iterator[Quantity]:
             current = max(current, 1) * 100
         elif word in SCALES:
             total, current = total + max(current, 1) * SCALES[word], 0
-    if match["n"] not in ("one", "zero", *SCALES):
-        yield _converted(
-            Decimal(total + current), _unit(match["unit"]), match[0].strip(), bool(match["about"])
-        )
+    name = unit(match["unit"])
+    if match["n"] in ("zero", *SCALES) or (match["n"] == "one" and name not in MEASURES):
+        return
+    before = match.string[max(0, match.start() - LABEL_REACH) : match.start()]
+    label = not name and (bool(LABEL.search(before)) or bool(SUMMED_UP.search(before)))
+    yield _quantity(Decimal(total + current), name, match[0].strip(), about=bool(match["about"]), label=label)
 
 
-def _converted(value: Decimal, unit: str, text: str, approximate: bool) -> Quantity:
-    """Two weeks are 14 days, and a year is 12 months."""
-    factor, smaller = CONVERSIONS.get(unit, (1, unit))
-    return Quantity(_plain(value * factor), smaller, text, approximate)
+def _half(match: re.Match[str]) -> Iterator[Quantity]:
+    """Half an hour, 半年, 1時間半; 半額 and "half of" are 50 %."""
+    groups = match.groupdict()
+    name = unit(match["unit"] + groups.get("of", ""))
+    if not name:
+        yield Quantity("50", "%", match[0].strip())
+        return
+    whole = groups.get("n", "")
+    value = (Decimal(WORDS[whole]) if whole in WORDS else _kanji_value(whole)) + Decimal("0.5")
+    yield _quantity(value, name, match[0].strip())
 
 
-@cache
-def _unit_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((name, re.compile(forms)) for name, forms in UNITS.items())
+def _single(match: re.Match[str]) -> Iterator[Quantity]:
+    """ "within a year", "every hour": one of a unit of time."""
+    yield _quantity(Decimal(1), unit(match["unit"]), match[0].strip())
 
 
-def _unit(written: str | None) -> str:
-    if not written:
-        return ""
-    return next((name for name, pattern in _unit_patterns() if pattern.fullmatch(written)), "")
-
-
-def is_unit(word: str) -> bool:
-    """Whether a word is only a unit."""
-    return bool(_unit(word))
-
-
-def _plain(value: Decimal) -> str:
-    return format(value.normalize(), "f")
+def _quantity(value: Decimal, name: str, text: str, *, about: bool = False, label: bool = False) -> Quantity:
+    compared, smaller = converted(value, name)
+    written = plain(value) if smaller != name else ""
+    return Quantity(plain(compared), smaller, text, about, written, label)
 
 
 def _kanji_value(written: str) -> Decimal:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from classifiers.faithfulness import Checked, StatementVerdict
-from classifiers.faithfulness.evidence import CITATION
 from classifiers.faithfulness.lines import Line
+from classifiers.faithfulness.said import CITATION
 from classifiers.faithfulness.segmentation import LIST_MARK, Sentence, script_language, sentences
 from classifiers.faithfulness.speech_acts import speech_act
 from classifiers.faithfulness.wording import rarity

@@ -57,6 +57,7 @@ class Lexicon:
     negations: dict[str, re.Pattern[str]]  # Japanese and Chinese; English ones are words
     not_negations: re.Pattern[str]
     opposites: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    degrees: dict[str, tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]]  # strong, weak
 
 
 def folded(text: str) -> str:
@@ -140,6 +141,10 @@ def lexicon() -> Lexicon:
         negations={language: _any_of(data[f"negations_{language}"]) for language in ("ja", "zh")},
         not_negations=_any_of(data["not_negations"]),
         opposites=tuple((_side(one), _side(other)) for one, other in data["opposites"]),
+        degrees={
+            language: tuple((re.compile(strong), re.compile(weak)) for strong, weak in pairs)
+            for language, pairs in data["degrees"].items()
+        },
     )
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.faithfulness.quantities import QuantityPool, quantities
+from classifiers.faithfulness.quantities import quantities
+from classifiers.faithfulness.quantity_pool import QuantityPool
 
 SAME = [
     ("1,200円", "千二百円"), ("¥1200", "１，２００円"), ("3.5万円", "35,000円"), ("1億2000万人", "120,000,000人"), ("八百元", "800元"),
@@ -14,10 +15,14 @@ SAME = [
     ("5:30 p.m.", "17:30"), ("午後5時半", "17:30"), ("下午5点半", "5:30 pm"), ("9 a.m.", "午前9時"), ("two weeks", "14 days"), ("12 months", "one year or 1 year"),
     ("30%", "30 percent"), ("三十パーセント", "30%"), ("twenty-five days", "25 days"), ("three hundred and five", "305"), ("$3.5 million", "3,500,000 dollars"),
     ("about 5,000 people", "5,021 people"), ("約5,000人", "5021人"), ("twice", "two times"), ("3个月", "三个月"), ("23-year-old", "23 years old"), ("5 km", "5000 m"),
+    ("half an hour", "30分"), ("24小时", "二十四小时"), ("二十四小时", "1天"), ("valid for a year", "12か月間"), ("1時間半", "90 minutes"), ("两个半小时", "150分钟"),
+    ("半年", "6 months"), ("two and a half hours", "150 min"), ("90 seconds", "1.5 minutes"), ("a fortnight or 1 fortnight", "2 weeks"), ("半額", "50%"), ("half of it", "50 percent"),
+    ("74 °C", "165 °F"), ("350 degrees", "350°F"), ("2 hours", "2 or 3 hours"), ("1.5 kg", "1500グラム"), ("one month", "1か月"), ("3トン", "3,000 kg"), ("5営業日", "5 working days"),
 ]  # fmt: skip
 DIFFERENT = [
     ("1,200円", "1,300円"), ("30%", "31%"), ("令和5年", "2024年"), ("14 weeks", "14 days"), ("5:30 p.m.", "17:00"), ("version 2.3.1", "version 2.3.2"),
     ("about 5,000 people", "6,000 people"), ("010-1234-5678", "010-1234-5679"), ("https://a.example/1", "https://a.example/2"),
+    ("76 °C", "165 °F"), ("half an hour", "half a day"), ("25 hours", "1 day"), ("一个月", "两个月"), ("半年", "半日"),
 ]  # fmt: skip
 
 
@@ -35,7 +40,8 @@ def test_other_quantities_are_new(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("10 USD", "10 EUR"), ("180 hours", "10800 EUR"), ("1,000ドル", "1,000円")]
+    ("one", "other"),
+    [("10 USD", "10 EUR"), ("180 hours", "10800 EUR"), ("5営業日", "5日"), ("1,000ドル", "1,000円")],
 )
 def test_the_same_number_of_something_else_is_told_apart(one: str, other: str) -> None:
     assert {QuantityPool(quantities(other)).find(q) for q in quantities(one)} == {"other unit"}
@@ -43,10 +49,23 @@ def test_the_same_number_of_something_else_is_told_apart(one: str, other: str) -
 
 @pytest.mark.parametrize(
     "text",
-    ["一般に十分な九州の一部", "one of them", "COVID-19 and IPv6", "千葉県", "万一の場合", "no number"],
+    [
+        "一般に十分な九州の一部",
+        "one of them",
+        "COVID-19 and IPv6",
+        "千葉県",
+        "万一の場合",
+        "no number",
+        "once a day",
+    ],
 )
 def test_what_only_looks_like_a_number_is_none(text: str) -> None:
     assert quantities(text) == ()
+
+
+@pytest.mark.parametrize("text", ["Step 6: stir", "the two of them", "ステップ3", "第2步"])
+def test_what_numbers_the_answer_itself_is_a_label(text: str) -> None:
+    assert [q.is_count for q in quantities(text)] == [True]
 
 
 def test_about_so_many_is_not_near_a_telephone_number() -> None:

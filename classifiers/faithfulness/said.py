@@ -1,0 +1,64 @@
+"""A statement as it is compared with the contexts: its words with their weights, beside the question."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from classifiers.faithfulness.lines import Line
+from classifiers.faithfulness.quantity_pool import Quantity
+from classifiers.faithfulness.wording import is_cjk, rarity
+
+__all__ = ["CITATION", "ECHO", "NEAR", "Said", "said"]
+
+LIGHT = 0.1
+ECHO = 0.5  # a word of the question is expected in the answer, but proves nothing
+STEEP = 1.5  # power of a word's rarity; pairs of characters weigh as they are
+SHORTEST_STATEMENT = 4  # words with content
+NEAR = 36  # characters in which the neighbours of a number are looked for; a third in Japanese and Chinese
+CITATION = re.compile(
+    r"\(?\b(?:passages?|sources?|documents?)\s*\d+(?:\s*(?:,|&|and)\s*\d+)*\)?|(?:出典|来源|資料|文書|资料|文档|段落)\s*\d+"
+    r"|[\[［【]\d{1,3}(?:[\s,、–-]{1,3}\d{1,3}){0,20}[\]］】]|https?://\S+(?<![.,)])|[*`#>|]+",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A statement, its words with their weights, and the question it answers."""
+
+    line: Line
+    asked: Line
+    content: dict[str, float]
+    numbers: tuple[Quantity, ...]
+
+    @property
+    def claims_much(self) -> bool:
+        """Whether it is more than "That is correct."; Japanese answers close by taking up the question."""
+        rounds_off = self.line.language != "en" and not self.asked.content.isdisjoint(self.content)
+        return len(self.content) >= SHORTEST_STATEMENT and not rounds_off
+
+    def echoes(self, term: str) -> bool:
+        """Whether a word only takes up the question."""
+        return term in self.asked.content
+
+
+def said(text: str, question: str) -> Said:
+    """Read a statement beside its question; citations say nothing."""
+    line, asked = Line(CITATION.sub(" ", text)), Line(question)
+    content = {term: _weight(term) for term in line.terms.content}
+    if not content:
+        content = dict.fromkeys(line.terms.light, LIGHT)
+    numbers = tuple(q for q in line.quantities if not _names_the_asked(q, line, asked))
+    return Said(line, asked, content, numbers)
+
+
+def _weight(term: str) -> float:
+    return rarity(term) if is_cjk(term) else rarity(term) ** STEEP
+
+
+def _names_the_asked(number: Quantity, line: Line, asked: Line) -> bool:
+    """Whether a number is part of a name that the question has too: "Windows 10"."""
+    at = line.plain.find(number.text)
+    named = re.search(r"[a-z][\w-]*[ -]?$", line.plain[max(0, at - NEAR) : max(0, at)])
+    return bool(named and not number.unit and named[0] + number.text in asked.plain)

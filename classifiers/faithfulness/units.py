@@ -1,0 +1,114 @@
+"""Units of measure in English, Japanese and Chinese: their spellings, and what they are in others."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from functools import cache
+
+__all__ = ["DAY_MINUTES", "EXACT", "PREFIX_UNITS", "UNITS", "compatible", "converted", "is_unit", "unit"]
+
+UNITS: dict[str, str] = {
+    "%": "%|percent|per cent|パーセント",
+    "jpy": "円|yen|jpy|日元",
+    "usd": "ドル|美元|us dollars?|dollars?|usd",
+    "eur": "ユーロ|欧元|euros?|eur",
+    "gbp": "ポンド|英镑|pounds?|gbp",
+    "cny": "元|人民币|yuan|rmb|cny",
+    "second": "秒間?|秒钟|seconds?|secs?",
+    "minute": "分間?|分钟|minutes?|mins?",
+    "hour": "時間|小时|小時|个小时|hours?|hrs?",
+    "day": "日間?|天|号|days?",
+    "workday": "営業日|工作日|(?:working|business) days?",
+    "week": "週間|周|週|个星期|星期|weeks?",
+    "fortnight": "fortnights?",
+    "month": "[かヶケカヵ箇]月間?|个月|個月|months?",
+    "month#": "月",
+    "year": "年間?|years?|yrs?",
+    "age": "歳|才|岁|years?[ -]olds?",
+    "decade": "decades?",
+    "century": "世紀|世纪|century|centuries",
+    "person": "人|名|people|persons?|employees|members",
+    "time": "回|次|times",
+    "kg": "キログラム|公斤|千克|kg|kilograms?",
+    "ton": "トン|吨|tonnes?|tons?",
+    "g": "グラム|克|grams?|g",
+    "km": "キロメートル|公里|千米|km|kilometers?|kilometres?",
+    "cm": "センチメートル|センチ|厘米|cm|centimeters?|centimetres?",
+    "mm": "ミリメートル|ミリ|毫米|mm|millimeters?|millimetres?",
+    "m": "メートル|米|m|meters?|metres?",
+    "mile": "マイル|英里|miles?",
+    "l": "リットル|升|liters?|litres?|l",
+    "ml": "ミリリットル|毫升|ml",
+    "c": "°c|℃|摄氏度|degrees celsius",
+    "degree": "°|度|degrees",
+    "f": "°f|degrees fahrenheit",
+    "mb": "mb|メガバイト|megabytes?",
+    "gb": "gb|ギガバイト|gigabytes?",
+    "tb": "tb|テラバイト|terabytes?",
+    "dozen": "dozen",
+    "item": "個|個所|件|冊|枚|台|本|個|个|张|本|items?|pieces?|copies",
+    "count": "つ|点|种|種類?|通り|项|ways?|steps?|types?|kinds?|reasons?|methods?|factors?|categories|options"
+    "|points|things|parts",
+    "floor": "階|层|楼|floors?",
+    "page": "ページ|頁|页|pages?",
+}
+# Of one unit so many make one of the other: two weeks are 14 days, 90 seconds a minute and a half.
+CONVERSIONS: dict[str, tuple[int, int, str]] = {
+    "second": (1, 60, "minute"),
+    "hour": (60, 1, "minute"),
+    "week": (7, 1, "day"),
+    "fortnight": (14, 1, "day"),
+    "year": (12, 1, "month"),
+    "decade": (120, 1, "month"),
+    "dozen": (12, 1, ""),
+    "km": (1000, 1, "m"),
+    "cm": (1, 100, "m"),
+    "mm": (1, 1000, "m"),
+    "kg": (1000, 1, "g"),
+    "ton": (1_000_000, 1, "g"),
+    "ml": (1, 1000, "l"),
+    "gb": (1000, 1, "mb"),
+    "tb": (1_000_000, 1, "mb"),
+}
+DAY_MINUTES = 1440
+EXACT = {"address", "identifier", "clock"}  # right or wrong as a whole
+PREFIX_UNITS = {"¥": "jpy", "$": "usd", "€": "eur", "£": "gbp", "us$": "usd"}
+LOOSE = (
+    {"day", "time"},
+    {"person", "item"},
+    {"item", "time"},
+    {"item", "count"},
+    {"degree", "c"},
+    {"degree", "f"},
+)
+
+
+def compatible(one: str, other: str) -> bool:
+    """Whether the same number may stand with either unit; one that was not written fits any."""
+    if EXACT & {one, other}:
+        return one == other
+    return one == other or not one or not other or {one, other} in LOOSE
+
+
+def converted(value: Decimal, name: str) -> tuple[Decimal, str]:
+    """An amount in the unit that amounts of its kind are compared in."""
+    times, parts, smaller = CONVERSIONS.get(name, (1, 1, name))
+    return value * times / parts, smaller
+
+
+def unit(written: str | None) -> str:
+    """The name of a unit as it was written, "" if it is none."""
+    if not written:
+        return ""
+    return next((name for name, pattern in _patterns() if pattern.fullmatch(written)), "")
+
+
+def is_unit(word: str) -> bool:
+    """Whether a word is only a unit."""
+    return bool(unit(word))
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((name, re.compile(forms)) for name, forms in UNITS.items())
