@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 from classifiers.retrieval import PassageEvidence, RelevanceJudge
 from encoders import Encoded
@@ -51,10 +53,12 @@ class KnowledgeRag:
             reason = verdict.reason if found else "the documents hold no passage like it"
             return NothingRelevant(reason, _contexts(found[:WRITTEN_FROM]), done)
         contexts = _contexts(corrected.passages)
-        text = await self._writer.write(question, encoded, corrected.passages)
+        draft = Draft(text="", contexts=contexts, model=self._writer.name, correction=done)
+        listen = partial(_heard, hear, draft) if hear else None
+        text = await self._writer.write(question, encoded, corrected.passages, listen)
         if text is None:
             return NothingRelevant("the passages that were found do not hold an answer", contexts, done)
-        return Draft(text=text, contexts=contexts, model=self._writer.name, correction=done)
+        return replace(draft, text=text)
 
     async def close(self) -> None:
         """Close the connections of the writer and of the web search, if there are any."""
@@ -66,6 +70,10 @@ class KnowledgeRag:
             return await self._search.find(encoded, language=question.language, limit=RETRIEVED)
         except (IndexUnavailable, DatabaseUnavailable) as exc:
             raise UpstreamUnavailable("the documents can't be searched at present") from exc
+
+
+def _heard(hear: Hear, draft: Draft, text: str) -> None:
+    hear(replace(draft, text=text))
 
 
 def _evidence(passage: RetrievedPassage) -> PassageEvidence:

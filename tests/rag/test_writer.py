@@ -5,9 +5,12 @@ from collections.abc import AsyncIterator, Sequence
 import numpy as np
 import pytest
 
+from classifiers.retrieval import RelevanceVerdict
 from encoders import Encoded, EncoderError, EncoderIdentity, Vector
+from gateway.domain import Draft
 from gateway.errors import UpstreamUnavailable
 from gateway.rag.completions import ChatModel
+from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.passages import RetrievedPassage
 from gateway.rag.writer import NO_ANSWER, ExtractiveWriter, LlmWriter, quotation
 from tests.chatbot import Chatbot, Fails
@@ -179,6 +182,43 @@ async def test_a_model_that_finds_no_answer_writes_none(model: tuple[Chatbot, Ll
     bot, writer = model
     bot.says(f" {NO_ANSWER}\n")
     assert await writer.write(question("How many?"), encoded("How many?"), [passage("Two weeks.")]) is None
+
+
+@pytest.mark.parametrize(
+    ("says", "heard"), [("Ten books at most.", "Ten books at most."), (f"No. {NO_ANSWER}", "No. ")]
+)
+async def test_who_listens_hears_the_answer_grow_and_never_the_mark(
+    model: tuple[Chatbot, LlmWriter], says: str, heard: str
+) -> None:
+    bot, writer = model
+    bot.says(says)
+    parts: list[str] = []
+    found = [passage("Ten books at most.")]
+    await writer.write(question("How many?"), encoded("How many?"), found, parts.append)
+    assert len(parts) > 3
+    assert parts[-1] == heard
+    assert all(heard.startswith(part) for part in parts)
+
+
+async def test_own_documents_are_listened_to_with_their_contexts(model: tuple[Chatbot, LlmWriter]) -> None:
+    bot, writer = model
+    bot.says("Ten books at most.")
+    found = passage("Ten books at most.")
+
+    class Search:
+        async def find(self, *_: object, **__: object) -> list[RetrievedPassage]:
+            return [found]
+
+    class Relevant:
+        async def judge(self, *_: object) -> RelevanceVerdict:
+            return RelevanceVerdict(label="correct", scores=(1.0,), reason="", judge="test")
+
+    heard: list[Draft] = []
+    rag = KnowledgeRag(Search(), Relevant(), writer)  # type: ignore[arg-type]
+    draft = await rag.ask(question("How many books?"), encoded("How many books?"), heard.append)
+    assert isinstance(draft, Draft)
+    assert [context.text for context in heard[-1].contexts] == [context.text for context in draft.contexts]
+    assert heard[-1].text == draft.text == "Ten books at most."
 
 
 async def test_a_model_that_is_down_is_named(model: tuple[Chatbot, LlmWriter]) -> None:
