@@ -64,6 +64,7 @@ class Services:
     pipeline: Pipeline
     keys: Keys
     settings: Settings
+    telemetry: Telemetry
 
 
 @dataclass
@@ -98,17 +99,17 @@ async def desk(database: Database, index: VectorIndex, identity: EncoderIdentity
     encoder, store = WordEncoder(), EntryStore(database)
     shelf = Shelf(store, index, encoder, weights=WEIGHTS)
     passages = PassageSearch(database, MemoryIndex(identity), identity)
+    outcomes = OutcomeLog(database, on_lost=lambda _: None)
+    telemetry = Telemetry(Metrics(CollectorRegistry()), outcomes, texts=False)
     pipeline = Pipeline(
         understanding=Understanding(None), encoder=encoder, gate=NoGate(), cache=shelf,
         rag=KnowledgeRag(passages, EvidenceJudge(), ExtractiveWriter(encoder)), judge=LexicalJudge(),
         reviewers=Tickets(database), replies=Replies(PolicySettings()),
-        watch=Telemetry(
-            Metrics(CollectorRegistry()), OutcomeLog(database, on_lost=lambda _: None), texts=False
-        ),
+        watch=telemetry,
     )  # fmt: skip
     app = FastAPI()
     keys = Keys(database, bootstrap=list(ASKERS.values()))
-    app.state.services = Services(None, encoder, shelf, pipeline, keys, Settings())  # type: ignore[arg-type]
+    app.state.services = Services(None, encoder, shelf, pipeline, keys, Settings(), telemetry)  # type: ignore[arg-type]
     app.state.services.stores = app.state.services
     for module in (answers, checks, openai):
         app.include_router(module.router)
