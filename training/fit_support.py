@@ -1,10 +1,10 @@
 """Train and export the support model: (passage window, statement) in, the logit that it is supported out.
 
     python -m training.fit_support DATA --lang en --wordnet FOLDER --sources squad2 ragchecker --to FILE
-    python -m training.fit_support DATA --lang en --begin FILE --export
+    python -m training.fit_support DATA --lang en --begin FILE --export FOLDER
 
 Needs the extra `training`. Where the wrong words of a statement are known, they are learnt one by one.
-README.md here says from what the shipped weights were made, and what they are worth.
+README.md here says what came of it, and why no such model is shipped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ from training.support_model import (
 )
 from training.transformer import Kind, build, in_blocks
 
-MODELS: Final = Path(__file__).resolve().parent.parent / "encoders" / "models"
 MOST_TOKENS: Final = 2_600  # of a batch
 RATE: Final = 1.5e-4
 HEAD_RATE: Final = 1e-3
@@ -149,7 +148,7 @@ def artefacts(made: Sequence[Group]) -> float:
     return float(roc_auc_score(supported, scores))
 
 
-def export(model: Support, base: Base) -> None:
+def export(model: Support, base: Base, folder: Path) -> None:
     """Write the model folder, in int8."""
     weights = {name: value.detach().float().numpy() for name, value in model.state_dict().items()}
     kind = Kind(2, base.end, support=True)
@@ -165,14 +164,14 @@ def export(model: Support, base: Base) -> None:
     export_encoder.write(
         made,
         base.words,
-        MODELS / name,
+        folder / name,
         name=f"{name}-int8",
         width=2,
         source=source,
         languages=languages,
         licence=licence,
     )
-    print(f"{MODELS / name / 'model.onnx'}: {len(made) / 1e6:.1f} MB")
+    print(f"{folder / name / 'model.onnx'}: {len(made) / 1e6:.1f} MB")
 
 
 def main() -> None:
@@ -190,7 +189,7 @@ def main() -> None:
     parser.add_argument("--begin", type=Path, help="weights to go on from")
     parser.add_argument("--to", type=Path, help="where the weights go")
     parser.add_argument("--artefacts", action="store_true", help="only measure what the wording gives away")
-    parser.add_argument("--export", action="store_true", help="write encoders/models/support-… too")
+    parser.add_argument("--export", type=Path, metavar="FOLDER", help="write FOLDER/support-… in ONNX, too")
     chosen = parser.parse_args()
     random.seed(chosen.seed)
     torch.manual_seed(chosen.seed)
@@ -210,7 +209,7 @@ def main() -> None:
         train(model, [packed(one, base) for one in made], chosen.rate)
         torch.save(model.state_dict(), chosen.to)
     if chosen.export:
-        export(model, base)
+        export(model, base, chosen.export)
 
 
 if __name__ == "__main__":

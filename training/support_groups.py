@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from classifiers.faithfulness.segmentation import sentences
-from classifiers.faithfulness.windows import gathered, joined
 from classifiers.faithfulness.wording import folded, rarity, terms
 from training.perturbations import NUMBER
 from training.rewording import LEAD_INS, Rewriter, Span, exchanged
+from training.support_windows import gathered, joined
 
 __all__ = ["Document", "Group", "Said", "groups", "sentence_lines"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from classifiers.faithfulness.windows import LONGEST_WINDOW, gathered, joined
+from training.support_windows import LONGEST_WINDOW, gathered, joined
 
 SENTENCES = [
     "Loans last three weeks.",
