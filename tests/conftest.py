@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import structlog
@@ -30,6 +31,11 @@ def _no_log_outlives_its_test() -> Iterator[None]:
     """A gateway logs to the standard error of its test, which is closed when the next one begins."""
     yield
     structlog.reset_defaults()
+    structlog.configure(processors=[_dropped])  # those that tests share live on
+
+
+def _dropped(logger: object, method: str, event: object) -> NoReturn:
+    raise structlog.DropEvent
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ from classifiers.faithfulness.segmentation import script_language
 from classifiers.faithfulness.statements import Statement, statements
 from classifiers.weights import probability, read_weights
 
-__all__ = ["SHIPPED", "LexicalJudge", "LexicalModel", "Weights", "Writing", "writing"]
+__all__ = ["SHIPPED", "LexicalJudge", "LexicalModel", "Weights", "Writing", "foreign", "writing"]
 
 SHIPPED = Path(__file__).with_name("lexical_weights.json")
 Writing = Literal["words", "characters"]
@@ -107,7 +107,7 @@ class LexicalJudge:
             return Unchecked(reason="no contexts", judge=judge)
         evidence = [known.evidence(each.claim, question or "", written=each.text) for each in found]
         verdicts = [self._verdict(s, e) for s, e in zip(found, evidence, strict=True)]
-        if _foreign(answer, contexts, evidence):
+        if foreign(answer, contexts, evidence):
             reason = "the contexts are in another language than the answer"
             open_ones = tuple(
                 replace(one, state="unchecked", score=None, reason=reason, new=()) for one in verdicts
@@ -142,7 +142,7 @@ def writing(text: str) -> Writing:
     return "words" if script_language(text) == "en" else "characters"
 
 
-def _foreign(answer: str, contexts: Sequence[str], evidence: Sequence[Evidence]) -> bool:
+def foreign(answer: str, contexts: Sequence[str], evidence: Sequence[Evidence]) -> bool:
     """Words cannot be compared across languages, and that is no evidence against the answer."""
     if writing(answer) == writing("\n".join(contexts)):
         return False

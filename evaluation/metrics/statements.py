@@ -10,16 +10,14 @@ from typing import Protocol
 import anyio.to_thread
 
 from classifiers import ClassifierError
-from classifiers.faithfulness.evidence import Contexts
-from classifiers.faithfulness.lexical import LexicalModel, writing
+from classifiers.faithfulness.evidence import Contexts, Features
+from classifiers.faithfulness.lexical import LexicalModel, foreign
 from classifiers.faithfulness.llm import LlmJudge
 from classifiers.faithfulness.statements import Statement, statements
 from classifiers.text import has_words
 from evaluation.metrics.asking import Examiner, Steps
 
 __all__ = ["AskedStatements", "LocalStatements", "StatementJudge", "Support"]
-
-OTHER_LANGUAGE = 0.2  # of a statement's words at most that texts in two languages share
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +79,16 @@ class LocalStatements:
         known = Contexts(texts)
         if not found or not len(known):
             return [Support(each, 0.0, supported=False) for each in found]
-        shares, verdicts = [], []
-        for each in found:
-            features, weights = known.evidence(each, question).features, self._model.for_text(each)
-            score = weights.score(features)
-            shares.append((1 - features.new_content, score))
-            verdicts.append(score >= weights.cut)
-        foreign = writing("\n".join(found)) != writing("\n".join(texts))
-        if foreign and max(words for words, _ in shares) < OTHER_LANGUAGE:
+        evidence = [known.evidence(each, question) for each in found]
+        if foreign("\n".join(found), texts, evidence):
             raise ClassifierError("the texts are in two languages, and words can't be compared across them")
-        return [
-            Support(each, min(1.0, max(0.0, (words + score) / 2)), supported=verdict)
-            for each, (words, score), verdict in zip(found, shares, verdicts, strict=True)
-        ]
+        return [self._supported(each, one.features) for each, one in zip(found, evidence, strict=True)]
+
+    def _supported(self, statement: str, features: Features) -> Support:
+        weights = self._model.for_text(statement)
+        score = weights.score(features)
+        share = min(1.0, max(0.0, (1 - features.new_content + score) / 2))
+        return Support(statement, share, supported=score >= weights.cut and not features.contradicted)
 
 
 class AskedStatements:

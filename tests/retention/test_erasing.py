@@ -62,6 +62,9 @@ REACHED = {
 }
 # Tables in which nothing of an asker can stand, and why.
 OUT_OF_REACH = {
+    "acceptance_pairs": "the operator's cases and what was answered to them",
+    "acceptance_tests": "the operator's",
+    "acceptance_votes": "the reviewers' words",
     "api_keys": "the operator's",
     "audit_windows": "counts",
     "documents": "the operator's",
