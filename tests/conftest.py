@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -17,6 +18,8 @@ from storage.sql import Database
 from storage.testing import MemoryIndex
 from storage.vectors import VectorIndex
 from tests.postgres import PostgresServer
+
+os.environ["COLUMNS"] = "160"  # tables are as wide wherever the tests run
 
 OpenIndex = Callable[[EncoderIdentity], Awaitable[VectorIndex]]
 
