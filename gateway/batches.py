@@ -32,6 +32,7 @@ class Batches(Generic[R]):
         self._write = write
         self._on_lost = on_lost
         self._waiting: deque[R] = deque()
+        self._flushing = asyncio.Lock()  # the run beside the way, and whoever must read his own rows
         self._log = structlog.get_logger(f"sekisho.{name}")
 
     def add(self, row: R) -> None:
@@ -53,12 +54,13 @@ class Batches(Generic[R]):
 
     async def flush(self) -> None:
         """Write everything that waits. Raises `DatabaseUnavailable`, and then nothing is forgotten."""
-        while self._waiting:
-            batch = [self._waiting[place] for place in range(min(BATCH, len(self._waiting)))]
-            await self._write(batch)
-            for row in batch:
-                if self._waiting and self._waiting[0] is row:
-                    self._waiting.popleft()
+        async with self._flushing:
+            while self._waiting:
+                batch = [self._waiting[place] for place in range(min(BATCH, len(self._waiting)))]
+                await self._write(batch)
+                for row in batch:
+                    if self._waiting and self._waiting[0] is row:
+                        self._waiting.popleft()
 
     async def _flush_or_log(self) -> None:
         try:

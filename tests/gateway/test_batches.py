@@ -60,3 +60,11 @@ async def test_rows_that_sql_refuses_are_counted_and_the_next_ones_written(
     with suppress(asyncio.CancelledError):
         await work
     assert (lost, await written(database)) == ([1], ["refused"])
+
+
+async def test_two_who_flush_at_once_write_each_row_once(database: Database) -> None:
+    log = OutcomeLog(database, on_lost=pytest.fail)
+    for _ in range(batches.BATCH + 1):
+        log.add(row("rag"))
+    await asyncio.gather(log.flush(), log.flush())
+    assert len(await written(database)) == batches.BATCH + 1
