@@ -52,6 +52,12 @@ def chatbot() -> Iterator[Chatbot]:
         yield bot
 
 
+@pytest.fixture(scope="module", autouse=True)
+def unscripted(chatbot: Chatbot) -> None:
+    """All modules share the chatbot; what one had it say, the next must not hear."""
+    chatbot.reset()
+
+
 @pytest.fixture(scope="session")
 def gateway(chatbot: Chatbot, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
     folder = tmp_path_factory.mktemp("gateway")
