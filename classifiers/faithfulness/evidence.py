@@ -26,6 +26,9 @@ LONGEST_NAME = 6  # units
 # Coverage from which a statement and its evidence speak of one thing, and can contradict. Pairs of characters
 # agree less often than words: an ending or a particle makes new ones.
 SAME_MATTER = {"en": 0.75, "ja": 0.4, "zh": 0.4}
+# A denial counts against a statement if its sentence alone has this share of what it has with its neighbours: the
+# subject, "the pass", often stands in the sentence before.
+BULK = 0.6
 # Coverage from which a sentence has the same words.
 SAME_WORDS = {"en": 0.85, "ja": 0.6, "zh": 0.6}
 UNBOUND = 0.7
@@ -209,8 +212,7 @@ class Contexts:
     def _negations(self, each: Said, best: Line | None, window: Sequence[Line]) -> tuple[bool, bool]:
         here = [best] if best else []
         added, dropped = denied(each.line, here, window)
-        enough = self._covered(each, here) >= SAME_MATTER[each.line.language]
-        return added, dropped and enough
+        return added, dropped and covered(each, here) >= BULK * covered(each, window)
 
     def _numbers_of(self, each: Said) -> dict[str, tuple[str, ...]]:
         found: dict[str, list[str]] = {"new": [], "other unit": [], "same": [], "new count": []}

@@ -24,6 +24,7 @@ def stops(language: str) -> list[dict[str, Any]]:
 
 
 TOUR = [*stops("en"), *stops("ja")]
+MADE_UP = [json.loads(line) for line in (HELPDESK / "careless.jsonl").read_text("utf-8").splitlines()]
 
 
 def with_keys(settings: Settings) -> Settings:
@@ -80,6 +81,12 @@ def test_each_language_shows_an_exact_hit_a_near_duplicate_rag_a_refusal_and_a_t
     assert wanted <= reasons
     assert any(reason.startswith("must_not") for reason in reasons)
     assert reasons & {"nothing_relevant", "gate_unsure"}
+
+
+@pytest.mark.parametrize("made_up", MADE_UP, ids=lambda row: row["question"])
+def test_nothing_made_up_is_delivered(helpdesk: Gateway, made_up: dict[str, str]) -> None:
+    answer = helpdesk.answer(made_up["question"])
+    assert (answer["outcome"], made_up["answer"] in answer["text"]) == ("withheld", False)
 
 
 def test_a_second_demo_finds_everything_loaded(tmp_path: Path) -> None:
