@@ -26,8 +26,8 @@ LONGEST_NAME = 6  # units
 # Coverage from which a statement and its evidence speak of one thing, and can contradict. Pairs of characters
 # agree less often than words: an ending or a particle makes new ones.
 SAME_MATTER = {"en": 0.75, "ja": 0.4, "zh": 0.4}
-# A denial counts against a statement if its sentence alone has this share of what it has with its neighbours: the
-# subject, "the pass", often stands in the sentence before.
+# A denial counts against a statement if its sentence alone has this share of what it has with its neighbours:
+# the subject, "the pass", often stands in the sentence before.
 BULK = 0.6
 # Coverage from which a sentence has the same words.
 SAME_WORDS = {"en": 0.85, "ja": 0.6, "zh": 0.6}
