@@ -12,9 +12,9 @@ from rich.table import Table
 from evaluation.acceptance.drawing import Key, drawn, read_key
 from evaluation.acceptance.sheet import read_sheet, write_sheet
 from evaluation.acceptance.verdict import Result, unblinded
-from evaluation.answers.report import write_page
 from evaluation.answers.runs import open_results
 from evaluation.command_line import Config, Json, tell
+from evaluation.pages import write_page
 from gateway.acceptance import Acceptance, AcceptanceTest, commitment_of
 from gateway.commands import run
 from gateway.configuration import find_settings

@@ -8,7 +8,7 @@ from pathlib import Path
 from evaluation.faithfulness import FaithfulnessResult
 from evaluation.faithfulness_tables import parts_of, rated, worst_rows
 from evaluation.faithfulness_ways import OURS, Compared
-from evaluation.report_page import drawing, write_page
+from evaluation.pages import drawing, write_page
 
 __all__ = ["write_faithfulness_report"]
 
@@ -38,7 +38,8 @@ def write_faithfulness_report(
     ways = compared.figures
     write_page(
         file,
-        "faithfulness_report.html",
+        "faithfulness.html",
+        title="What leaves, though nothing supports it",
         about=about,
         warnings=warnings,
         ways=ways,

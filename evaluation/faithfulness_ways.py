@@ -115,7 +115,7 @@ def by_threshold(verdicts: Sequence[FaithfulnessVerdict], threshold: float = F_T
 async def by_words(judge: FaithfulnessJudge, cases: Sequence[Answer]) -> Way:
     """Words, numbers and names alone, as the local judge reads them without a model."""
     verdicts = [await judge.judge(case.answer, case.contexts, question=case.question) for case in cases]
-    return by_verdict("words alone", verdicts, note="the local judge without a model")
+    return by_verdict("words alone", verdicts, note="the shipped local judge, which asks no model")
 
 
 async def by_cosine(

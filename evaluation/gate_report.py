@@ -8,7 +8,7 @@ from typing import Any
 from evaluation.few_shot import FewShotCurve
 from evaluation.gate import GateResult
 from evaluation.gate_tables import worst_first
-from evaluation.report_page import drawing, write_page
+from evaluation.pages import drawing, write_page
 
 __all__ = ["write_report"]
 
@@ -35,7 +35,8 @@ def write_report(
     }
     write_page(
         file,
-        "gate_report.html",
+        "gate.html",
+        title="Whom the gate lets through",
         about=about,
         promise=promise,
         result=result,

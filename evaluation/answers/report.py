@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from evaluation.answers.comparison import Comparison, Moved, compare
 from evaluation.answers.journal import Results
 from evaluation.answers.quadrants import quadrant_of
@@ -17,10 +15,10 @@ from evaluation.answers.results import CaseResult
 from evaluation.answers.runs import Finished
 from evaluation.answers.summary import STOP_AT, Good, Summary
 from evaluation.answers.thresholds import Check
+from evaluation.pages import write_page
 from evaluation.statistics import Rate
-from gateway.errors import InvalidRequest
 
-__all__ = ["worst_first", "write_comparison", "write_page", "write_report"]
+__all__ = ["worst_first", "write_comparison", "write_report"]
 
 WORST = 60  # cases that can be opened in the page
 MOVED = 40  # cases of each direction that are shown side by side
@@ -42,6 +40,7 @@ def write_report(
     write_page(
         file,
         "report.html",
+        readable=readable,
         title=f"{run.plan.file.name}: {target}",
         about=f"{len(run.plan):,} cases, answered by {target}{f' ({version})' if version else ''}.",
         note=note,
@@ -78,6 +77,7 @@ def write_comparison(
     write_page(
         file,
         "compare.html",
+        readable=readable,
         title=f"{before.file.parent.name} → {after.file.parent.name}",
         about=f"A good answer: {good.metric} ≥ {good.at_least:g}.",
         good_is=good,
@@ -117,20 +117,3 @@ def _compared(found: Comparison | None, before: Results | None, after: Results) 
 
 def _pairs(moved: Sequence[Moved], before: Results, after: Results) -> list[tuple[Moved, Any, Any]]:
     return [(one, before.get(one.id), after.get(one.id)) for one in moved]
-
-
-def write_page(file: Path, page: str, **told: Any) -> None:
-    """Fill in one of the pages.
-
-    Raises:
-        InvalidRequest: if the file can't be written.
-    """
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, loader=PackageLoader("evaluation", "answers/pages")
-    )
-    environment.globals["readable"] = readable
-    text = environment.get_template(page).render(**told)
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as exc:
-        raise InvalidRequest(f"{file} can't be written: {exc.strerror}") from exc

@@ -6,7 +6,7 @@ import heapq
 from pathlib import Path
 
 from evaluation.answers.journal import Lines
-from evaluation.answers.report import write_page
+from evaluation.pages import write_page
 from evaluation.users.dialogues import Dialogue
 from evaluation.users.figures import Figures
 from evaluation.users.judging import CRITERIA, MARKED_BELOW

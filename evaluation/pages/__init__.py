@@ -1,4 +1,4 @@
-"""What was measured, as one HTML file that needs nothing else."""
+"""What was measured, as one HTML file that needs nothing else: no script, no outside address."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ def drawing() -> Iterator[None]:
         ) from exc
 
 
-def write_page(file: Path, template: str, **values: Any) -> None:
-    """Write a page.
+def write_page(file: Path, page: str, **told: Any) -> None:
+    """Fill in one of the pages of this folder.
 
     Raises:
         InvalidRequest: if the file can't be written.
     """
-    pages = Environment(loader=PackageLoader("evaluation", ""), autoescape=True, undefined=StrictUndefined)
+    environment = Environment(
+        loader=PackageLoader("evaluation", "pages"), autoescape=True, undefined=StrictUndefined
+    )
+    text = environment.get_template(page).render(**told)
     try:
-        file.write_text(pages.get_template(template).render(**values), encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
     except OSError as exc:
-        raise InvalidRequest(f"--report: {file} can't be written: {exc.strerror}") from exc
+        raise InvalidRequest(f"{file} can't be written: {exc.strerror}") from exc
