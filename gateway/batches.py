@@ -56,11 +56,14 @@ class Batches(Generic[R]):
         """Write everything that waits. Raises `DatabaseUnavailable`, and then nothing is forgotten."""
         async with self._flushing:
             while self._waiting:
-                batch = [self._waiting[place] for place in range(min(BATCH, len(self._waiting)))]
-                await self._write(batch)
-                for row in batch:
-                    if self._waiting and self._waiting[0] is row:
-                        self._waiting.popleft()
+                await self._write_some()
+
+    async def _write_some(self) -> None:
+        batch = [self._waiting[place] for place in range(min(BATCH, len(self._waiting)))]
+        await self._write(batch)
+        for row in batch:
+            if self._waiting and self._waiting[0] is row:
+                self._waiting.popleft()
 
     async def _flush_or_log(self) -> None:
         try:
