@@ -17,18 +17,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
-import socket
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-import uvicorn
 from fastapi import FastAPI, Request, Response
 from starlette.responses import JSONResponse, StreamingResponse
+
+from tests.serving import Serving
 
 __all__ = [
     "Asked",
@@ -143,23 +141,20 @@ class Asked:
         return str(self.messages[-1]["content"]) if self.messages else ""
 
 
-class Chatbot:
+class Chatbot(Serving):
     """The server. Every change of script counts from the next request on."""
 
     def __init__(self, default: Reply | None = None) -> None:
+        super().__init__()
         self.asked: list[Asked] = []
         self.hung_up = threading.Event()  # somebody did, in the middle of a stream
         self._default: Reply = default or Says("I am a chatbot of the tests.")
         self._next: deque[Reply] = deque()
         self._when: list[tuple[str, Reply]] = []
-        self._socket = socket.socket()
-        self._server: uvicorn.Server | None = None
-        self._thread: threading.Thread | None = None
-        self.port = 0
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"{self.origin}/v1"
 
     def says(self, text: str, contexts: Sequence[str | Context] = (), **how: Any) -> None:
         """What everybody hears from now on."""
@@ -185,33 +180,7 @@ class Chatbot:
         self._when.clear()
         self._default = Says("I am a chatbot of the tests.")
 
-    def __enter__(self) -> Self:
-        if not self.port:
-            self._socket.bind(("127.0.0.1", 0))
-            self.port = self._socket.getsockname()[1]
-        config = uvicorn.Config(self._app(), log_config=None, lifespan="off", timeout_graceful_shutdown=1)
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # its failures here are played
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(
-            target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True
-        )
-        self._thread.start()
-        while not self._server.started:
-            if not self._thread.is_alive():
-                raise RuntimeError("the chatbot of the tests did not start")
-            self._thread.join(0.005)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        assert self._server is not None
-        assert self._thread is not None
-        self._server.should_exit = True
-        self._thread.join(10)
-        self._socket.close()
-
-    def _app(self) -> FastAPI:
+    def app(self) -> FastAPI:
         app = FastAPI()
         app.add_api_route("/v1/models", self._models, methods=["GET"])
         for path in ("/v1/chat/completions", "/v1/completions", "/v1/responses"):

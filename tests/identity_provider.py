@@ -4,54 +4,37 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import socket
-import threading
 import time
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-import uvicorn
 from fastapi import FastAPI, Request
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from tests.serving import Serving
 
 __all__ = ["CLIENT", "SECRET", "IdentityProvider"]
 
 CLIENT, SECRET = "sekisho", "a-client-secret"
 
 
-class IdentityProvider:
+class IdentityProvider(Serving):
     """`claims` go into the next token; `spoil` changes the token's own claims, as a broken or wicked provider would."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.claims: dict[str, Any] = {}
         self.spoil: dict[str, Any] = {}
         self.foreign_key = False
         self._key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
         self._asked: dict[str, dict[str, str]] = {}
-        self._socket = socket.socket()
-        self._socket.bind(("127.0.0.1", 0))
-        self.issuer = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
 
-    def __enter__(self) -> Self:
-        config = uvicorn.Config(self._app(), log_config=None, lifespan="off", timeout_graceful_shutdown=1)
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(
-            target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True
-        )
-        self._thread.start()
-        while not self._server.started:
-            time.sleep(0.01)
-        return self
+    @property
+    def issuer(self) -> str:
+        return self.origin
 
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.should_exit = True
-        self._thread.join(5)
-
-    def _app(self) -> FastAPI:
+    def app(self) -> FastAPI:
         app = FastAPI()
         app.get("/.well-known/openid-configuration")(self._describe)
         app.get("/authorize")(self._authorize)

@@ -59,7 +59,7 @@ def verdict(label: Label, *scores: float) -> RelevanceVerdict:
 
 
 def web(engine: Searxng, write: Any = None, **settings: Any) -> SearxngSearch:
-    return SearxngSearch(WebSearchSettings(url=engine.url, **settings), write or KeywordQuery())
+    return SearxngSearch(WebSearchSettings(url=engine.origin, **settings), write or KeywordQuery())
 
 
 ACTIONS: list[Any] = [
