@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 
 from classifiers.faithfulness.contradictions import denied, opposites, overstated, swapped
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.passages import Passages, covered
+from classifiers.faithfulness.passages import Passages, Place, covered
 from classifiers.faithfulness.said import ECHO, Said, said
 from classifiers.faithfulness.units import is_unit
 from classifiers.faithfulness.wording import content_runs, folded, is_cjk, lexicon, names, rarity, units
@@ -110,8 +110,7 @@ class Evidence:
 
     features: Features
     novelty: Novelty
-    best: Line | None  # the sentence that covers most
-    window: tuple[Line, ...]  # with its neighbours
+    best: Place | None  # the sentence that covers most
 
 
 class Contexts:
@@ -127,7 +126,8 @@ class Contexts:
     def evidence(self, statement: str, question: str = "", *, written: str = "") -> Evidence:
         """What supports a statement best, and what does not; `written` is a clause without a lent subject."""
         each = said(statement, question)
-        best, window = self._known.best(each)
+        place = self._known.best(each)
+        best, window = (place.line, place.window) if place else (None, ())
         unbound = self._unbound(each)
         open_share = 1 - self._covered(each, window)
         copied = "".join(folded(written or statement).split()).strip(STOPS) in self._known.squeezed
@@ -135,7 +135,7 @@ class Contexts:
         negations = self._negations(each, best, window) if same_matter else (False, False)
         novelty = self._novelty(each, best, window, unbound, negations, same_matter)
         features = self._features(each, novelty, unbound, negations, open_share, best)
-        return Evidence(features, novelty, best, tuple(window))
+        return Evidence(features, novelty, place)
 
     def _features(
         self,

@@ -21,9 +21,8 @@ NEGATION_EN = re.compile(
 class Line:
     """A sentence of a passage, or a statement. What few need is read when it is asked for."""
 
-    def __init__(self, text: str, *, passage: int | None = None, start: int = 0) -> None:
+    def __init__(self, text: str, *, start: int = 0) -> None:
         self.text = text
-        self.passage = passage
         self.start = start  # in its passage
         self.plain = folded(text)
         self.terms: Terms = terms(self.plain)

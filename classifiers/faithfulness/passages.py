@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.quantity_pool import Quantity, QuantityPool
@@ -13,67 +14,103 @@ from classifiers.faithfulness.said import ECHO, NEAR, Said
 from classifiers.faithfulness.segmentation import sentences
 from classifiers.faithfulness.wording import terms
 
-__all__ = ["Passages", "covered"]
+__all__ = ["Passage", "Passages", "Place", "covered"]
 
 CANDIDATES = 6
 NEIGHBOURS = 3  # words on each side that a number belongs to
 STEM = 5  # letters in which two forms of a word agree at least: uninstall, uninstallation
 STEM_SHARE = 0.7
+MOST_REMEMBERED = 128  # passages; 65 bytes a character in English, 280 in Japanese
+LONGEST_REMEMBERED = 4_000  # characters
 SHORTEST_COMPOUND = 6  # letters of a word that may stand apart in the contexts: smart phone
 
 
-class Passages:
-    """Sentences with an index of their words and numbers."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A sentence of a passage with its neighbours."""
 
-    def __init__(self, passages: Sequence[str]) -> None:
-        self.lines = [
-            Line(s.text, passage=i, start=s.start) for i, p in enumerate(passages) for s in sentences(p)
-        ]
+    passage: int
+    line: Line
+    window: tuple[Line, ...]
+
+
+class Passage:
+    """One text, read once: its sentences with an index of their words."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = [Line(s.text, start=s.start) for s in sentences(text)]
         self.plain = "\n".join(line.plain for line in self.lines)
         self.squeezed = "".join(self.plain.split())
         self.pairs = {pair for line in self.lines for pair in itertools.pairwise(line.terms.units)}
         self.units = {unit for line in self.lines for unit in line.terms.units}
-        self._where: dict[str, list[int]] = defaultdict(list)
-        self._first: dict[int | None, int] = {}
+        self.where: dict[str, list[int]] = defaultdict(list)
         for number, line in enumerate(self.lines):
-            self._first.setdefault(line.passage, number)
             for term in line.content:
-                self._where[term].append(number)
+                self.where[term].append(number)
+
+    @cached_property
+    def stems(self) -> dict[str, list[str]]:
+        """Its English words by their first letters."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for word in self.units:
+            if len(word) >= STEM and word.isascii():
+                found[word[:STEM]].append(word)
+        return found
+
+
+_remembered = lru_cache(MOST_REMEMBERED)(Passage)
+
+
+class Passages:
+    """The passages of an answer; those of the answers before are remembered."""
+
+    def __init__(self, passages: Sequence[str]) -> None:
+        self._passages = [
+            _remembered(text) if len(text) <= LONGEST_REMEMBERED else Passage(text) for text in passages
+        ]
+        read = self._passages
+        self.lines = [line for passage in read for line in passage.lines]
+        self._passage_of = [number for number, passage in enumerate(read) for _ in passage.lines]
+        self._first = [0, *itertools.accumulate(len(passage.lines) for passage in read)]
+        self.plain = "\n".join(passage.plain for passage in read)
+        self.squeezed = "".join(passage.squeezed for passage in read)
+        self.pairs = set[tuple[str, str]]().union(*(passage.pairs for passage in read))
+        self.units = set[str]().union(*(passage.units for passage in read))
 
     def has(self, term: str) -> bool:
         """Whether a term of a statement stands somewhere, perhaps in another form."""
-        if term in self._where or term in self.units:
+        if term in self.units or any(term in passage.where for passage in self._passages):
             return True
         if not term.isascii() or len(term) < STEM:
             return False
         if len(term) >= SHORTEST_COMPOUND and term in self.squeezed:
             return True
         beginning = term[: max(STEM, int(len(term) * STEM_SHARE))]
-        return any(word.startswith(beginning) for word in self._stems.get(term[:STEM], ()))
+        alike = (word for passage in self._passages for word in passage.stems.get(term[:STEM], ()))
+        return any(word.startswith(beginning) for word in alike)
 
-    def best(self, said: Said) -> tuple[Line | None, list[Line]]:
+    def best(self, said: Said) -> Place | None:
         """The sentence that covers most, and it with its neighbours."""
         scores: dict[int, float] = defaultdict(float)
         for term, weight in said.content.items():
             echo = ECHO if said.echoes(term) else 1
-            for number in self._where.get(term, ()):
-                scores[number] += weight * echo
+            for passage, first in zip(self._passages, self._first, strict=False):
+                for number in passage.where.get(term, ()):
+                    scores[first + number] += weight * echo
         ranked = sorted(scores, key=lambda n: (-scores[n], n))[:CANDIDATES]
         if not ranked:
-            return None, []
+            return None
 
         def worth(number: int) -> float:
             window = self._window(number)
-            pool = QuantityPool(q for line in window for q in line.quantities)
-            known = sum(pool.find(q) == "same" for q in said.numbers)
+            known = 0
+            if said.numbers:
+                pool = QuantityPool(q for line in window for q in line.quantities)
+                known = sum(pool.find(q) == "same" for q in said.numbers)
             return scores[number] + 0.5 * covered(said, window) + 0.5 * known
 
         best = max(ranked, key=worth)
-        return self.lines[best], self._window(best)
-
-    def opening(self, line: Line) -> Line:
-        """The first sentence of the passage that a sentence stands in: often its title."""
-        return self.lines[self._first[line.passage]]
+        return Place(self._passage_of[best], self.lines[best], tuple(self._window(best)))
 
     def find(self, number: Quantity) -> str:
         """Whether a number stands here: same, other unit, or new."""
@@ -91,9 +128,9 @@ class Passages:
         return max(len(local & line.content) for line in lines) / len(local)
 
     def _window(self, number: int) -> list[Line]:
-        passage = self.lines[number].passage
-        around = self.lines[max(0, number - 1) : number + 2]
-        return [line for line in around if line.passage == passage]
+        passage = self._passage_of[number]
+        first, end = self._first[passage], self._first[passage + 1]
+        return self.lines[max(first, number - 1) : min(end, number + 2)]
 
     @cached_property
     def _pool(self) -> QuantityPool:
@@ -105,14 +142,6 @@ class Passages:
         for line in self.lines:
             for quantity in line.quantities:
                 found[quantity.value].append(line)
-        return found
-
-    @cached_property
-    def _stems(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = defaultdict(list)
-        for word in self.units:
-            if len(word) >= STEM and word.isascii():
-                found[word[:STEM]].append(word)
         return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from classifiers.faithfulness import NewPart, PassageSpan
 from classifiers.faithfulness.evidence import Novelty
 from classifiers.faithfulness.lines import Line
+from classifiers.faithfulness.passages import Place
 from classifiers.faithfulness.quantity_pool import QuantityPool
 from classifiers.faithfulness.said import CITATION
 from classifiers.faithfulness.segmentation import sentences
@@ -51,11 +52,12 @@ def _weight(content: frozenset[str]) -> float:
     return sum(rarity(term) for term in content)
 
 
-def span_of(best: Line | None) -> PassageSpan | None:
+def span_of(best: Place | None) -> PassageSpan | None:
     """The best sentence with its place in its passage."""
-    if best is None or best.passage is None:
+    if best is None:
         return None
-    return PassageSpan(best.passage, best.start, best.start + len(best.text), best.text)
+    line = best.line
+    return PassageSpan(best.passage, line.start, line.start + len(line.text), line.text)
 
 
 def new_parts(novelty: Novelty) -> tuple[NewPart, ...]:

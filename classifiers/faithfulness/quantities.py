@@ -113,8 +113,9 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     """Every number, date part and clock time of a text."""
     plain = unicodedata.normalize("NFKC", text).lower().replace("_", " ")
     found: list[Quantity] = []
+    hints = {hint: hint.search(plain) for hint in _hints()}
     for pattern, read, hint in _readers():
-        if not hint.search(plain):
+        if not hints[hint]:
             continue
         taken: list[tuple[int, int]] = []
         for match in pattern.finditer(plain):
@@ -154,26 +155,36 @@ def _readers() -> tuple[tuple[re.Pattern[str], Reader, re.Pattern[str]], ...]:
     return tuple((re.compile(pattern), reader, re.compile(hint)) for hint, pattern, reader in patterns)
 
 
+@cache
+def _hints() -> tuple[re.Pattern[str], ...]:
+    return tuple(dict.fromkeys(hint for _, _, hint in _readers()))
+
+
 def _name_patterns() -> Iterator[tuple[str, str, Reader]]:
     yield "[@/]|www", r"https?://\S+|www\.\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{1,64}", _address
-    yield "[0-9]", r"(?<![\w.])v?\d+(?:\.\d+){2,}|(?<![\d-])\+?\d{2,4}-\d{2,4}-\d{3,4}(?![\d-])", _identifier
+    yield (
+        r"\d[.-]\d",
+        r"(?<![\w.])v?\d+(?:\.\d+){2,}|(?<![\d-])\+?\d{2,4}-\d{2,4}-\d{3,4}(?![\d-])",
+        _identifier,
+    )
 
 
 def _date_patterns() -> Iterator[tuple[str, str, Reader]]:
     month = "|".join(name[:3] + f"(?:{name[3:]})?" if len(name) > 3 else name for name in MONTHS)
+    named = "|".join(name[:3] for name in MONTHS)
     sure = "|".join(name for name in MONTHS if name not in ("may", "march"))  # those two are verbs as well
-    yield "[0-9]", r"(?<!\d)(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)", _date
+    yield r"\d[-/.]\d", r"(?<!\d)(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)", _date
     yield "年", rf"(?P<era>{'|'.join(ERAS)})(?P<y>元|\d{{1,3}}|{KANJI}{{1,4}})年", _era_year
-    yield "[0-9]", rf"\b(?P<name>{month})\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)", _named_month
-    yield "[0-9]", rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<name>{month})\b\.?", _named_month
-    yield "[0-9]", rf"\b(?P<name>{month})\.?,?\s+(?=\d{{4}}\b)", _named_month
-    yield "[a-z]{4}", rf"\b(?P<name>{sure})\b", _named_month
+    yield named, rf"\b(?P<name>{month})\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)", _named_month
+    yield named, rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<name>{month})\b\.?", _named_month
+    yield named, rf"\b(?P<name>{month})\.?,?\s+(?=\d{{4}}\b)", _named_month
+    yield named, rf"\b(?P<name>{sure})\b", _named_month
 
 
 def _clock_patterns() -> Iterator[tuple[str, str, Reader]]:
     half = "(?P<half>午前|午後|上午|下午|晚上)?"
     oclock = r"(?:時(?!間)|点(?=半|钟|整|\d|[至到])|(?<=[午上]\d)点)"
-    yield "[0-9]", r"(?<![\d:])(?P<h>\d{1,2})(?::(?P<m>\d{2}))?\s?(?P<half>[ap])\.?m\b\.?", _clock
+    yield r"\d\s?[ap]\.?m", r"(?<![\d:])(?P<h>\d{1,2})(?::(?P<m>\d{2}))?\s?(?P<half>[ap])\.?m\b\.?", _clock
     yield "[0-9]:", r"(?<![\d:])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])", _clock
     yield "[時点]", rf"{half}(?P<h>\d{{1,2}}|{KANJI}{{1,3}}){oclock}(?P<m>半|\d{{1,2}}分)?", _clock
 
@@ -210,7 +221,7 @@ def _half_patterns(digits: str) -> Iterator[tuple[str, str, Reader]]:
     yield "半", r"半(?P<unit>年|日|天|时间|時間|小时|个小时|个月)", _half
     yield "半", r"(?:半額|半额|半分|半数|一半)(?P<unit>)", _half
     yield (
-        r"\ban? ",
+        " an? (?:minute|hour|day|week|month|year)",
         r"\b(?:for|within|after|than|lasts?|takes?|valid) an? (?P<unit>minute|hour|day|week|month|year)\b",
         _single,
     )

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from sys import intern
 from typing import Any
 
 __all__ = [
@@ -28,7 +29,7 @@ __all__ = [
 CJK = "々〆ぁ-ゖァ-ヺー㐀-䶿一-鿿豈-﫿"
 UNIT = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)*|[^\W\d_{CJK}]+(?:['’][a-z]+)?")
 RUN = re.compile(r"[一-鿿㐀-䶿々〆]{2,}|[ァ-ヺー]{2,}")
-KANA = re.compile(r"[ぁ-ゖー]+")
+KANA = frozenset(chr(code) for code in (*range(ord("ぁ"), ord("ゖ") + 1), ord("ー")))
 LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z][A-Za-z0-9'’&-]*|[a-z]+[A-Z0-9][A-Za-z0-9-]*)")
 MONTH = re.compile(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*")
 EDGE = re.compile(r"(?:^|[:;\n•*\"“(]\s*|\s[-–]\s)$")
@@ -94,21 +95,26 @@ def stem(word: str) -> str:
 
 def terms(text: str) -> Terms:
     """The units of a folded text and what among them carries meaning."""
-    sequence = units(text)
+    sequence: list[str] = []
     content: list[str] = []
     light: list[str] = []
     function = lexicon().function
-    previous, gap_free = "", 0
-    for match, unit in zip(UNIT.finditer(text), sequence, strict=True):
-        cjk = is_cjk(unit)
-        if not cjk:
+    previous, gap_free = "", 0  # the character before, and where it ends
+    for match in UNIT.finditer(text):
+        unit = match[0]
+        if unit[0] < CJK[0]:
+            unit = stem(unit)
             # Numbers are compared by value, with their units, elsewhere.
             (light if unit in function or unit[0].isdigit() else content).append(unit)
-        elif previous and is_cjk(previous) and match.start() == gap_free:
-            pair = previous + unit
-            (light if KANA.fullmatch(pair) else content).append(pair)
-        previous, gap_free = unit, match.end()
-    return Terms(sequence, tuple(content), tuple(light))
+            previous = ""
+        else:
+            unit = intern(unit)
+            if previous and match.start() == gap_free:
+                kana = unit in KANA and previous in KANA
+                (light if kana else content).append(intern(previous + unit))
+            previous, gap_free = unit, match.end()
+        sequence.append(unit)
+    return Terms(tuple(sequence), tuple(content), tuple(light))
 
 
 def names(text: str) -> tuple[str, ...]:

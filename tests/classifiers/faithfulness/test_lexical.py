@@ -113,6 +113,17 @@ def test_an_answer_copied_from_its_context_passes(judge: LexicalJudge) -> None:
         assert _passes(judge.judge_now(context, [context])), context
 
 
+def test_a_passage_seen_before_says_the_same_in_another_place(judge: LexicalJudge) -> None:
+    answer = "Ms. Keller handles group bookings. The annual pass costs 130 EUR."
+    first = judge.judge_now(answer, CONTEXTS)
+    second = judge.judge_now(answer, ["Dogs are welcome.", *reversed(CONTEXTS)])
+    assert isinstance(first, Checked)
+    assert isinstance(second, Checked)
+    assert [one.score for one in first.statements] == [one.score for one in second.statements]
+    places = [len(CONTEXTS) - (one.passage or 0) for one in first.statements]
+    assert [one.passage for one in second.statements] == places
+
+
 def test_a_cut_that_is_no_probability_is_refused() -> None:
     with pytest.raises(ClassifierError, match="cut: expected a probability from 0 to 1, not 3"):
         LexicalJudge(cut=3)
