@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from anyio import CapacityLimiter, to_thread
 
@@ -25,8 +24,10 @@ _UNSAFE = re.compile(r"^\s*(?:safety:\s*)?unsafe\b", re.IGNORECASE)
 _SAFE = re.compile(r"^\s*(?:safety:\s*)?safe\b", re.IGNORECASE)
 
 
-class ClassificationModel:
-    """A model for sequence classification: each label with its highest score in any part of the text."""
+class _Model:
+    """A model of Hugging Face that one text at a time is shown to."""
+
+    _TASK: ClassVar[str]
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str) -> None:
         self._model = model
@@ -41,21 +42,33 @@ class ClassificationModel:
         Raises:
             EncoderError: if the extra is not installed, or there is no such model.
         """
-        return cls(*loaded(model, "AutoModelForSequenceClassification"))
+        return cls(*loaded(model, cls._TASK))
 
     @property
     def name(self) -> str:
         """The model and the beginning of its weights' digest."""
         return self._name
 
+    async def label(self, text: str, /) -> Mapping[str, float]:
+        """0..1 for each label. Raises `EncoderError` for what can't be read, or a reply that says nothing."""
+        try:
+            return await to_thread.run_sync(self._scores, text, limiter=self._one_at_a_time)
+        except FAILURES as error:
+            raise EncoderError(f"inference with {self._name} failed: {error}") from error
+
+    def _scores(self, text: str) -> dict[str, float]:
+        raise NotImplementedError
+
+
+class ClassificationModel(_Model):
+    """A model for sequence classification: each label with its highest score in any part of the text."""
+
+    _TASK = "AutoModelForSequenceClassification"
+
     @property
     def labels(self) -> tuple[str, ...]:
         """What it can say."""
         return tuple((self._model.config.id2label or {}).values())
-
-    async def label(self, text: str, /) -> Mapping[str, float]:
-        """0..1 for each label."""
-        return await _inferred(self._scores, text, self._one_at_a_time, self._name)
 
     def _scores(self, text: str) -> dict[str, float]:
         import torch
@@ -81,44 +94,17 @@ class ClassificationModel:
         return windows
 
 
-class GuardModel:
+class GuardModel(_Model):
     """A chat model that was trained to answer whether a message is safe, as Llama Guard or Qwen3Guard."""
 
-    def __init__(
-        self,
-        model: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerBase,
-        name: str,
-    ) -> None:
-        self._model = model
-        self._tokenizer = tokenizer
-        self._name = name
-        self._one_at_a_time = CapacityLimiter(1)
-
-    @classmethod
-    def load(cls, model: str) -> Self:
-        """Read a folder, or a model of the Hugging Face hub.
-
-        Raises:
-            EncoderError: if the extra is not installed, or there is no such model.
-        """
-        return cls(*loaded(model, "AutoModelForCausalLM"))
-
-    @property
-    def name(self) -> str:
-        """The model and the beginning of its weights' digest."""
-        return self._name
+    _TASK = "AutoModelForCausalLM"
 
     @property
     def labels(self) -> tuple[str, ...]:
         """What it can say."""
         return ("unsafe",)
 
-    async def label(self, text: str, /) -> Mapping[str, float]:
-        """`unsafe`: 1 or 0; a reply that says neither is an error."""
-        return await _inferred(self._score, text, self._one_at_a_time, self._name)
-
-    def _score(self, text: str) -> dict[str, float]:
+    def _scores(self, text: str) -> dict[str, float]:
         import torch
 
         chat = [{"role": "user", "content": plain(text, self._tokenizer)}]
@@ -138,12 +124,3 @@ class GuardModel:
         if _SAFE.search(reply):
             return {"unsafe": 0.0}
         raise ValueError("it answered neither safe nor unsafe")
-
-
-async def _inferred(
-    infer: Callable[[str], dict[str, float]], text: str, limiter: CapacityLimiter, name: str
-) -> dict[str, float]:
-    try:
-        return await to_thread.run_sync(partial(infer, text), limiter=limiter)
-    except FAILURES as error:
-        raise EncoderError(f"inference with {name} failed: {error}") from error
