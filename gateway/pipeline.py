@@ -9,7 +9,7 @@ from functools import partial
 from time import perf_counter
 from typing import Literal
 
-from cache.matching import Hit, NearMiss
+from cache.matching import Hit, Match, NearMiss
 from classifiers import ClassifierError
 from classifiers.faithfulness import FaithfulnessVerdict, Unchecked
 from classifiers.faithfulness.ruling import Delivered, Ruling, VerdictPolicy
@@ -140,23 +140,9 @@ class Pipeline:
             return self._refuse(question, way, gate)
 
         if question.self_contained:
-            found = await way.step(
-                "cache",
-                self._cache.find(
-                    encoded, tenant=question.tenant, group=question.group, language=question.language
-                ),
-            )
-            if isinstance(
-                found, Hit
-            ):  # a person verified this answer, which also settles whose question it is
-                return Answered(
-                    question=question,
-                    text=found.entry.answer,
-                    source=found.entry.kind,
-                    reason=f"verified_{found.tier}",
-                    entry=found.entry.id,
-                    steps=way.steps,
-                )
+            found = await way.step("cache", self._look_up(question, encoded))
+            if isinstance(found, Hit):  # a person verified it, which also settles whose question it is
+                return self._serve(question, way, found)
         if gate.label == "unsure":
             return await self._escalate(question, way, reason="gate_unsure")
 
@@ -166,6 +152,11 @@ class Pipeline:
         judging = (self._judged(question, one, its) for one, its in way.choices(draft))
         judged = await asyncio.gather(*judging)
         return await self._decide(question, judged, self._chosen(question, draft))
+
+    async def _look_up(self, question: Question, encoded: Encoded) -> Match:
+        return await self._cache.find(
+            encoded, tenant=question.tenant, group=question.group, language=question.language
+        )
 
     async def _draft(self, question: Question, encoded: Encoded, reading: Reading) -> Draft | NothingRelevant:
         """What RAG says, which sees no earlier turn that the gate forbids."""
@@ -267,6 +258,16 @@ class Pipeline:
             reason=reason,
             verdict=judged.verdict,
             ticket=ticket,
+            steps=way.steps,
+        )
+
+    def _serve(self, question: Question, way: Way, found: Hit) -> Answered:
+        return Answered(
+            question=question,
+            text=found.entry.answer,
+            source=found.entry.kind,
+            reason=f"verified_{found.tier}",
+            entry=found.entry.id,
             steps=way.steps,
         )
 
