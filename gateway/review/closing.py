@@ -91,6 +91,16 @@ class Closing:
         async with changing(self._entries.db, tenant) as connection:
             return await self._close(connection, ticket, review, content, by=by)
 
+    async def take_back(self, ticket_id: str, *, tenant: str, by: str) -> None:
+        """Take a dismissal back: the ticket waits again, and its example goes unless an admin took it.
+
+        Raises:
+            Conflict: if somebody else dismissed it, or it was answered.
+        """
+        async with changing(self._entries.db, tenant) as connection:
+            ticket = await self._tickets.reopen_within(connection, ticket_id, tenant=tenant, by=by)
+            await self._examples.withdraw_within(connection, tenant, ticket.id, by=by)
+
     async def _close(
         self, connection: AsyncConnection, ticket: Ticket, review: Review, content: Content | None, *, by: str
     ) -> Closed:

@@ -219,6 +219,15 @@ class GateExamples:
                 return found
             return await self._decide(connection, found, "rejected", by=by)
 
+    async def withdraw_within(
+        self, connection: AsyncConnection, tenant: str, ticket_id: str, *, by: str
+    ) -> None:
+        """Take back what somebody proposed of a ticket, unless an admin has accepted it meanwhile."""
+        own = table.c.tenant == tenant, table.c.ticket_id == ticket_id, table.c.by == by
+        query = select(table).where(*own, table.c.state == "candidate")
+        for row in (await connection.execute(query)).mappings().all():
+            await self._decide(connection, self._example(row), "rejected", by=by)
+
     async def get(self, tenant: str, example_id: str) -> GateExample:
         """One example.
 

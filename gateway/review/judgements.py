@@ -1,4 +1,4 @@
-"""What a reviewer decides on a ticket besides its answer: whose question it was, and if the draft was fine.
+"""What a reviewer says of a ticket that stays open: that the gate was wrong, or the draft was fine.
 
 Each decision teaches something: the gate gets a candidate example, the faithfulness judge a labelled draft.
 It can be taken back by whoever made it.
@@ -9,21 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from cache.queries import changing
 from gateway.errors import InvalidRequest
-from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples
+from gateway.review.gate_examples import GateExample, GateExamples
 from gateway.review.kept import reading, writing
 from gateway.review.tickets import Ticket, Tickets, record_event
 from storage.schema import draft_labels
 from storage.sql import Database
 
 __all__ = ["DraftLabel", "Drafted", "Judgements", "drafted"]
-
-Closing = Literal["may", "must_not"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,32 +56,15 @@ class Judgements:
         self._tickets = tickets
         self._examples = examples
 
-    async def not_ours(
-        self, ticket_id: str, *, tenant: str, by: str, label: Closing = "may", topic: str = ""
-    ) -> GateExample:
-        """The question should have been refused: close the ticket, and propose it to the gate.
-
-        Raises:
-            Conflict: if another holds the ticket, or the words wait as another class.
-            InvalidRequest: if the question leans on earlier turns, so that it can be no example.
-        """
-        await self._tickets.claim(ticket_id, tenant=tenant, by=by)
-        made = await self._propose(ticket_id, label, tenant=tenant, by=by, topic=topic)
-        await self._tickets.dismiss(ticket_id, tenant=tenant, by=by, comment=f"{label}:{topic}".rstrip(":"))
-        return made
-
-    async def ours_after_all(self, ticket_id: str, *, tenant: str, by: str) -> None:
-        """Take that back: the ticket waits again, and its proposal goes unless an admin took it."""
-        await self._tickets.reopen(ticket_id, tenant=tenant, by=by)
-        await self._withdraw(ticket_id, tenant=tenant, by=by)
-
     async def gate_was_wrong(self, ticket_id: str, *, tenant: str, by: str) -> GateExample:
         """The question is ours, and the gate should not have doubted it; the ticket still wants an answer."""
-        return await self._propose(ticket_id, "must", tenant=tenant, by=by)
+        return await self._examples.propose_of_ticket(self._tickets, tenant, ticket_id, "must", by=by)
 
     async def gate_was_right(self, ticket_id: str, *, tenant: str, by: str) -> None:
         """Take that back."""
-        await self._withdraw(ticket_id, tenant=tenant, by=by)
+        ticket = await self._tickets.get(ticket_id, tenant=tenant)
+        async with changing(self._db, tenant) as connection:
+            await self._examples.withdraw_within(connection, tenant, ticket.id, by=by)
 
     async def proposed(self, ticket_id: str, *, tenant: str) -> GateExample | None:
         """What stands proposed or accepted of a ticket."""
@@ -138,19 +120,6 @@ class Judgements:
         async with reading(self._db, "labels") as connection:
             rows = (await connection.execute(query.order_by(draft_labels.c.at))).mappings().all()
         return tuple(DraftLabel(**row | {"contexts": tuple(row["contexts"])}) for row in map(dict, rows))
-
-    async def _propose(
-        self, ticket_id: str, label: ExampleLabel, *, tenant: str, by: str, topic: str = ""
-    ) -> GateExample:
-        return await self._examples.propose_of_ticket(
-            self._tickets, tenant, ticket_id, label, by=by, topic=topic
-        )
-
-    async def _withdraw(self, ticket_id: str, *, tenant: str, by: str) -> None:
-        ticket = await self._tickets.get(ticket_id, tenant=tenant)
-        made = await self.proposed(ticket.id, tenant=tenant)
-        if made is not None and made.state == "candidate" and made.by == by:
-            await self._examples.reject(tenant, made.id, by=by)
 
 
 def drafted(ticket: Ticket) -> Drafted | None:

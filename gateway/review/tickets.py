@@ -239,14 +239,19 @@ class Tickets:
             Conflict: if somebody else dismissed it, or it was answered.
         """
         async with writing(self._db, "tickets") as connection:
-            ticket = await _fetch(connection, ticket_id, tenant=tenant, to_change=True)
-            if ticket.state == "open":
-                return ticket
-            if ticket.state != "dismissed" or ticket.claimed_by != by:
-                raise Conflict(f"ticket {ticket.id} is {ticket.state} by {ticket.claimed_by}")
-            return await _change(
-                connection, ticket, "reopened", by=by, values={"state": "open", "claimed_by": None}
-            )
+            return await self.reopen_within(connection, ticket_id, tenant=tenant, by=by)
+
+    async def reopen_within(
+        self, connection: AsyncConnection, ticket_id: str, *, tenant: str, by: str
+    ) -> Ticket:
+        """Take a dismissal back in a transaction that changes other things, too."""
+        ticket = await _fetch(connection, ticket_id, tenant=tenant, to_change=True)
+        if ticket.state == "open":
+            return ticket
+        if ticket.state != "dismissed" or ticket.claimed_by != by:
+            raise Conflict(f"ticket {ticket.id} is {ticket.state} by {ticket.claimed_by}")
+        values = {"state": "open", "claimed_by": None}
+        return await _change(connection, ticket, "reopened", by=by, values=values)
 
     async def answer(
         self, ticket_id: str, *, tenant: str, by: str, answer: str, entry_id: str | None = None

@@ -21,11 +21,13 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from sqlalchemy import select
 from standardwebhooks import Webhook
 
 from cache.indexing import disagreement
 from gateway.configuration import load_settings
 from gateway.stores import open_stores
+from storage.schema import gate_examples, tickets
 from storage.vectors import IndexUnavailable
 from tests.receiver import Got, Receiver
 
@@ -53,10 +55,12 @@ class Acknowledged:
     disputed: dict[str, str] = field(
         default_factory=dict
     )  # entry that an asker was not content with to ticket
+    refused: set[str] = field(default_factory=set)  # tickets that were not ours
 
     def progress(self) -> tuple[int, ...]:
         """How much of each kind of work."""
-        return len(self.entries), len(self.tickets), len(self.answered), len(self.disputed)
+        done = (self.entries, self.tickets, self.answered, self.disputed, self.refused)
+        return tuple(map(len, done))
 
 
 @pytest.fixture
@@ -80,10 +84,11 @@ def test_nothing_acknowledged_is_lost(kills: int, tmp_path: Path, monkeypatch: p
             asyncio.run(check(url, done))
             receiver.wait(lambda got: done.answered.keys() <= told_of(got), seconds=60)
     told_once_or_again(receiver.got, done)
-    asyncio.run(index_agrees(config))
+    asyncio.run(stores_agree(config, done))
     assert len(done.entries) >= kills
     assert len(done.tickets) >= kills
     assert len(done.disputed) >= kills
+    assert len(done.refused) >= kills
 
 
 def told_of(got: list[Got]) -> set[str]:
@@ -148,6 +153,7 @@ async def work(url: str, done: Acknowledged, *, seconds: float) -> None:
     async with client(url) as http:
         workers = [asyncio.create_task(one_worker(http, done)) for _ in range(WORKERS)]
         workers.append(asyncio.create_task(one_disputer(http, done)))
+        workers.append(asyncio.create_task(one_refuser(http, done)))
         before, deadline = done.progress(), time.monotonic() + PATIENCE_S
         await asyncio.sleep(seconds)
         while not all(now > then for now, then in zip(done.progress(), before, strict=True)):
@@ -200,6 +206,19 @@ async def dispute(http: httpx2.AsyncClient, name: str, done: Acknowledged) -> No
         done.disputed[kept.json()["entry"]] = kept.json()["tickets"][0]
 
 
+async def one_refuser(http: httpx2.AsyncClient, done: Acknowledged) -> None:
+    """Questions that are not ours: the ticket closes, and the gate gets its example."""
+    while True:
+        name = "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=12))
+        asked = await http.post("/v1/answers", json={"question": f"Who won the {name} cup?"})
+        if asked.status_code != 200 or "ticket" not in asked.json():
+            continue
+        ticket = asked.json()["ticket"]
+        closed = await http.post(f"/v1/tickets/{ticket}/dismiss", json={"gate": "may"})
+        if closed.status_code == 200:
+            done.refused.add(ticket)
+
+
 async def check(url: str, done: Acknowledged) -> None:
     """Everything that was acknowledged is there, and is served."""
     async with client(url) as http:
@@ -218,12 +237,18 @@ async def check(url: str, done: Acknowledged) -> None:
                 assert done.answered[ticket] in kept.text, f"the answer to {ticket} is lost"
 
 
-async def index_agrees(config: Path) -> None:
-    """What is in the index is what SQL serves."""
+async def stores_agree(config: Path, done: Acknowledged) -> None:
+    """What is in the index is what SQL serves, and no ticket was closed as not ours without its example."""
     for _ in range(50):  # the killed process's lock goes with it, but not at once on every system
         try:
             async with open_stores(load_settings(config)) as stores:
                 assert not await disagreement(stores.entries, stores.entry_index)
+                async with stores.database.connect() as connection:
+                    dismissed = await connection.scalars(select(tickets.c.id).filter_by(state="dismissed"))
+                    proposed = await connection.scalars(select(gate_examples.c.ticket_id))
+                    closed = set(dismissed)
+                    assert closed == set(proposed)
+                    assert done.refused <= closed, "a dismissal is lost"
                 return
         except IndexUnavailable:
             await asyncio.sleep(0.1)

@@ -92,6 +92,27 @@ async def test_what_is_not_ours_is_dismissed_and_proposed_to_the_gate(
     assert await room.rows(deliveries) == [], "nobody asked to be told of what is dismissed"
 
 
+async def test_taking_that_back_opens_the_ticket_and_withdraws_the_example(room: Room) -> None:
+    ticket = await room.ticket("Who won the match?")
+    await room.close(ticket, gate="may")
+    with pytest.raises(Conflict):
+        await room.closing.take_back(ticket, tenant="acme", by="Suzuki")
+    assert (await room.examples.list("acme", state="candidate")).total == 1
+    for _ in range(2):
+        await room.closing.take_back(ticket, tenant="acme", by="Sato")
+    assert (await room.tickets.get(ticket, tenant="acme")).state == "open"
+    assert (await room.examples.list("acme", state="candidate")).total == 0
+
+
+async def test_what_an_admin_accepted_meanwhile_stays(room: Room) -> None:
+    ticket = await room.ticket("Who won the match?")
+    example = (await room.close(ticket, gate="may")).example
+    assert example is not None
+    await room.examples.accept("acme", example.id, by="boss")
+    await room.closing.take_back(ticket, tenant="acme", by="Sato")
+    assert (await room.examples.get("acme", example.id)).state == "accepted"
+
+
 async def test_doing_it_again_changes_nothing(room: Room) -> None:
     ticket = await room.ticket()
     said: dict[str, Any] = {"answer": ANSWER, "publication": Publication(), "gate": "must"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from classifiers.gate import Policy
-from gateway.errors import Conflict, InvalidRequest
+from gateway.errors import InvalidRequest
 from gateway.review.gate_examples import GateExamples
 from gateway.review.judgements import Judgements, drafted
 from gateway.review.tickets import Tickets
@@ -30,58 +30,12 @@ async def _open(
     text: str = "How much is a residence card?",
     *,
     drafted: bool = True,
-    leaning: bool = False,
 ) -> str:
     steps = tuple(step for step in STEPS if drafted or step.stage == "gate")
-    asked = question(text, self_contained=not leaning)
+    asked = question(text)
     return await tickets.open(
         asked, outcome="withheld", reason="unsupported_statement", steps=steps[:5] if drafted else steps
     )
-
-
-async def test_a_question_that_is_not_ours_closes_and_waits_for_the_gate(
-    tickets: Tickets, judgements: Judgements
-) -> None:
-    id_ = await _open(tickets)
-    made = await judgements.not_ours(id_, **BY)
-    ticket = await tickets.get(id_, tenant="acme")
-    assert (made.label, made.state, made.by) == ("may", "candidate", "Sato")
-    assert (ticket.state, ticket.claimed_by) == ("dismissed", "Sato")
-
-
-async def test_taking_that_back_opens_the_ticket_and_withdraws_the_example(
-    tickets: Tickets, judgements: Judgements
-) -> None:
-    id_ = await _open(tickets)
-    await judgements.not_ours(id_, **BY, label="must_not")
-    await judgements.ours_after_all(id_, **BY)
-    assert (await tickets.get(id_, tenant="acme")).state == "open"
-    assert await judgements.proposed(id_, tenant="acme") is None
-
-
-async def test_nobody_takes_back_what_another_decided(tickets: Tickets, judgements: Judgements) -> None:
-    id_ = await _open(tickets)
-    await judgements.not_ours(id_, **BY)
-    with pytest.raises(Conflict):
-        await judgements.ours_after_all(id_, tenant="acme", by="Suzuki")
-    assert await judgements.proposed(id_, tenant="acme") is not None
-
-
-async def test_a_ticket_that_another_holds_teaches_nothing(tickets: Tickets, judgements: Judgements) -> None:
-    id_ = await _open(tickets)
-    await tickets.claim(id_, tenant="acme", by="Suzuki")
-    with pytest.raises(Conflict):
-        await judgements.not_ours(id_, **BY)
-    assert await judgements.proposed(id_, tenant="acme") is None
-
-
-async def test_a_question_that_leans_on_others_is_no_example(
-    tickets: Tickets, judgements: Judgements
-) -> None:
-    id_ = await _open(tickets, "And for children?", leaning=True)
-    with pytest.raises(InvalidRequest):
-        await judgements.not_ours(id_, **BY)
-    assert (await tickets.get(id_, tenant="acme")).state == "claimed"
 
 
 async def test_a_doubt_of_the_gate_becomes_a_must_example_and_the_ticket_still_waits(

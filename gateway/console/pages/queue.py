@@ -15,6 +15,7 @@ from gateway.console.components.moments import age, lateness, moment
 from gateway.console.components.queue_list import QueueList
 from gateway.console.visit import Visit
 from gateway.review.bulk import Done, each
+from gateway.review.closing import Review
 from gateway.review.queue import WAITING, Cluster, QueueView, Wish
 from gateway.review.waiting import Waiting
 
@@ -201,7 +202,7 @@ class _Page:
         self.visit.tell(text, undo=take_back if done.changed else None)
 
     def _deeds(self) -> dict[str, tuple[Deed, Deed]]:
-        work = self.visit.services.judgements
+        closing = self.visit.services.desk.closing
         by: Any = {"tenant": self.visit.tenant, "by": self.visit.person.name}
         return {
             "claim": (
@@ -212,7 +213,10 @@ class _Page:
                 lambda id_: self.visit.services.tickets.dismiss(id_, **by),
                 lambda id_: self.visit.services.tickets.reopen(id_, **by),
             ),
-            "not_ours": (lambda id_: work.not_ours(id_, **by), lambda id_: work.ours_after_all(id_, **by)),
+            "not_ours": (
+                lambda id_: closing.close(id_, Review(gate="may"), **by),
+                lambda id_: closing.take_back(id_, **by),
+            ),
         }
 
     def _keys(self) -> None:

@@ -28,6 +28,7 @@ from gateway.console.pages.ticket_parts import (
 from gateway.console.visit import Visit
 from gateway.errors import NotFound
 from gateway.review.approval import would_be
+from gateway.review.closing import Review
 from gateway.review.judgements import Drafted, drafted
 from gateway.review.queue import QueueView, Wish
 from gateway.review.tickets import Ticket
@@ -248,7 +249,7 @@ class _Page:
             self._head()
 
     async def _reopen(self) -> None:
-        await self.visit.services.judgements.ours_after_all(self.ticket.id, **self.by)
+        await self.visit.services.desk.closing.take_back(self.ticket.id, **self.by)
         await self._reload()
 
     async def _reload(self) -> None:
@@ -259,14 +260,14 @@ class _Page:
         ui.navigate.to(f"/tickets/{self.others[0]}" if self.others else "/")
 
     async def _not_ours(self) -> None:
-        await self.visit.services.judgements.not_ours(self.ticket.id, **self.by)
+        await self.visit.services.desk.closing.close(self.ticket.id, Review(gate="may"), **self.by)
         await self._closed_by("ticket.done.not_ours")
 
     async def _must_not(self) -> None:
         t = self.visit.t
         body = t("ticket.must_not_body")
         if await confirmed(t, t("ticket.must_not"), body, yes=t("ticket.must_not"), danger=True):
-            await self.visit.services.judgements.not_ours(self.ticket.id, **self.by, label="must_not")
+            await self.visit.services.desk.closing.close(self.ticket.id, Review(gate="must_not"), **self.by)
             await self._closed_by("ticket.done.must_not")
 
     async def _dismiss(self) -> None:
