@@ -12,9 +12,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.assembly import Services
 
-__all__ = ["COOKIE", "Door"]
+__all__ = ["COOKIE", "ZONE_COOKIE", "Door"]
 
 COOKIE = "sekisho_session"
+ZONE_COOKIE = "sekisho_timezone"  # written by static/zone.js
 OPEN = (
     "/sign-in",
     "/oidc/",

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import unquote
 
 import nicegui
 from fastapi import FastAPI, Request
@@ -24,7 +25,8 @@ from nicegui import Client, core, ui
 from gateway.assembly import Services
 from gateway.console import signing_in, signing_in_by_oidc
 from gateway.console.components.keys import Keys
-from gateway.console.door import COOKIE, Door
+from gateway.console.components.moments import zone_of
+from gateway.console.door import COOKIE, ZONE_COOKIE, Door
 from gateway.console.frame import framed
 from gateway.console.pages import PAGES
 from gateway.console.pages.page import Page
@@ -113,6 +115,7 @@ def _visit(request: Request, client: Client) -> Visit:
         t=t,
         keys=Keys(t),
         client=client,
+        zone=zone_of(unquote(request.cookies.get(ZONE_COOKIE, ""))),
         root=request.scope.get("root_path", ""),
         cookie=request.cookies.get(COOKIE, ""),
         path=request.url.path,

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import structlog
 from nicegui import Client, ui
@@ -37,6 +38,7 @@ class Visit:
     keys: Keys
     client: Client = field(repr=False)
     cookie: str = field(repr=False)
+    zone: ZoneInfo = field(default=ZoneInfo("UTC"))
     root: str = ""  # where the console is mounted
     path: str = "/"
     params: Mapping[str, str] = field(default_factory=dict)  # of the address: /tickets/{ticket_id}

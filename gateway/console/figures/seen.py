@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import cast, get_args
 from urllib.parse import urlencode
 
 from nicegui import ui
 
+from gateway.console.components.moments import zone_of
 from gateway.console.texts import Texts
 from gateway.console.visit import Visit
-from gateway.errors import InvalidRequest
 from gateway.figures.hours import View
 from gateway.figures.periods import Period, last_days
 from gateway.language import Language
 
-__all__ = ["DAYS", "Browser", "Seen", "browser_of", "ended", "seen_by"]
+__all__ = ["DAYS", "Seen", "ended", "is_dark", "seen_by"]
 
 DAYS = (1, 7, 30, 90)
-
-
-@dataclass(frozen=True, slots=True)
-class Browser:
-    """What only the browser knows."""
-
-    timezone: str = "UTC"
-    dark: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,17 +58,15 @@ def seen_by(visit: Visit) -> Seen:
         tenant=tenant if tenant in tenants else visit.tenant,
         days=days,
         language=cast("Language", language) if language in get_args(Language) else None,
-        timezone=_timezone(asked.get("timezone", "UTC")),
+        timezone=zone_of(asked["timezone"]).key if "timezone" in asked else visit.zone.key,
         begins=_moment(asked.get("begins")),
     )
 
 
-async def browser_of(visit: Visit, seen: Seen) -> tuple[Browser, Seen]:
-    """Ask the browser for its time zone, in which days begin, and whether it shows the dark theme."""
+async def is_dark(visit: Visit) -> bool:
+    """Ask the browser whether it shows the dark theme."""
     await visit.client.connected()
-    told = await ui.run_javascript(ASK_BROWSER)
-    browser = Browser(_timezone(str(told["timezone"])), bool(told["dark"]))
-    return browser, seen if "timezone" in visit.query else replace(seen, timezone=browser.timezone)
+    return bool(await ui.run_javascript("document.body.classList.contains('body--dark')"))
 
 
 def ended(t: Texts, reason: str) -> str:
@@ -84,20 +74,6 @@ def ended(t: Texts, reason: str) -> str:
     name, _, topic = reason.partition(":")
     said = t.or_else(f"ended.{name}", t.or_else(f"reasons.{name}", name))
     return f"{said} · {topic}" if topic else said
-
-
-ASK_BROWSER = (
-    "({timezone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC',"
-    " dark: document.body.classList.contains('body--dark')})"
-)
-
-
-def _timezone(name: str) -> str:
-    try:
-        last_days(1, timezone=name)
-    except InvalidRequest:
-        return "UTC"
-    return name
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -11,7 +11,7 @@ from nicegui import ui
 from gateway.acceptance import Acceptance, AcceptanceTest, Better, Pair, Side
 from gateway.console.components.chip import chip
 from gateway.console.components.empty import empty
-from gateway.console.components.moments import moment
+from gateway.console.components.moments import when
 from gateway.console.visit import Visit
 from gateway.errors import Conflict, NotFound
 
@@ -49,7 +49,7 @@ def _row(visit: Visit, test: AcceptanceTest) -> None:
             ui.link(test.name, f"/acceptance/{test.id}").classes("strong accent")
         ui.label(t("acceptance.mine", done=mine, n=test.pairs)).classes("quiet")
         ui.label(t("acceptance.judges", n=len(test.votes))).classes("quiet")
-        ui.label(moment(test.created_at)).classes("quiet small push")
+        when(test.created_at, visit.zone).classes("quiet small push")
 
 
 class _Page:

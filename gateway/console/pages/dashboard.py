@@ -13,7 +13,7 @@ from gateway.console.components import charts
 from gateway.console.components.empty import empty
 from gateway.console.figures import lists
 from gateway.console.figures.cards import Cards
-from gateway.console.figures.seen import DAYS, Browser, Seen, browser_of, seen_by
+from gateway.console.figures.seen import DAYS, Seen, is_dark, seen_by
 from gateway.console.visit import Visit
 from gateway.figures.report import Report
 from gateway.language import LANGUAGES
@@ -29,8 +29,7 @@ async def show(visit: Visit) -> None:
     seen = seen_by(visit)
     _filters(visit, seen)
     body = ui.element("div").classes("stack")
-    browser, seen = await browser_of(visit, seen)
-    board = _Board(visit, seen, browser, body)
+    board = _Board(visit, seen, body, dark=await is_dark(visit))
     await visit.action(board.refresh, role="viewer")()
     ui.timer(REFRESH_S, visit.action(board.refresh, role="viewer"))
 
@@ -65,10 +64,10 @@ def _filters(visit: Visit, seen: Seen) -> None:
 class _Board:
     """Everything below the filters; drawn anew only where something was asked or decided meanwhile."""
 
-    def __init__(self, visit: Visit, seen: Seen, browser: Browser, body: ui.element) -> None:
+    def __init__(self, visit: Visit, seen: Seen, body: ui.element, *, dark: bool) -> None:
         self._visit = visit
         self._seen = seen
-        self._ink = charts.Ink.of(dark=browser.dark)
+        self._ink = charts.Ink.of(dark=dark)
         self._body = body
         self._shown: Report | None = None
         self._charts: dict[str, ui.echart] = {}

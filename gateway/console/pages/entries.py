@@ -14,6 +14,7 @@ from cache.entries import Entry, EntryState
 from cache.queries import Choices, Filters
 from cache.transfer import export_entries
 from gateway.console.components.chip import tone_of
+from gateway.console.components.moments import moment
 from gateway.console.components.table import Column, Rows, Table, Wanted
 from gateway.console.pages.entries_near import near
 from gateway.console.visit import Visit
@@ -167,7 +168,7 @@ class _Page:
             "owner": entry.owner,
             "review_by": entry.review_by.isoformat() if entry.review_by else "",
             "review_by_tone": "bad" if late and entry.state != "retired" else "plain",
-            "changed": f"{entry.updated_at:%Y-%m-%d}",
+            "changed": moment(entry.updated_at, self.visit.zone),
         }
 
     async def _export(self, form: str) -> None:

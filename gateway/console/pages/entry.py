@@ -16,7 +16,7 @@ from gateway.console.components.chip import state_chip
 from gateway.console.components.confirm import confirmed
 from gateway.console.components.diff import show_changes
 from gateway.console.components.empty import empty
-from gateway.console.components.moments import moment
+from gateway.console.components.moments import dated, moment
 from gateway.console.pages.entry_form import Form
 from gateway.console.pages.entry_parts import collisions_of, history_of, suggestions_of
 from gateway.console.pages.ticket_parts import card
@@ -227,7 +227,8 @@ class _Page:
         with self.notice, ui.element("div").classes("notice conflict").props("role=alert"):
             ui.icon("group")
             with ui.element("div").classes("stack tight"):
-                ui.label(t("entry.meanwhile", name=last.by, at=moment(last.at))).classes("strong")
+                said = t("entry.meanwhile", name=last.by, at=moment(last.at, self.visit.zone))
+                dated(ui.label(said), last.at).classes("strong")
                 show_changes(t, read, last.entry)
                 with ui.element("div").classes("line"):
                     self._button("entry.take_theirs", take).props("flat dense").classes("take")

@@ -11,7 +11,7 @@ from cache.store import Change
 from cache.suggestions import Suggestion
 from gateway.console.components.chip import chip
 from gateway.console.components.diff import show_changes
-from gateway.console.components.moments import moment
+from gateway.console.components.moments import when
 from gateway.console.pages.ticket_parts import card
 from gateway.console.texts import Texts
 from gateway.console.visit import Visit
@@ -87,7 +87,7 @@ def _change(visit: Visit, change: Change, before: Change | None) -> None:
             ui.label(str(change.revision)).classes("faint small")
             ui.label(change.by).classes("strong")
             ui.label(t.or_else(f"entry.changes.{change.change}", change.change))
-            ui.label(moment(change.at)).classes("faint small push")
+            when(change.at, visit.zone).classes("faint small push")
         if before is None:
             ui.label(change.entry.answer).classes("pre")
         else:

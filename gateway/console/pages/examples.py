@@ -10,7 +10,7 @@ from nicegui import ui
 from gateway.console.components.chip import Tone, chip
 from gateway.console.components.confirm import confirmed
 from gateway.console.components.empty import empty
-from gateway.console.components.moments import moment
+from gateway.console.components.moments import dated, moment, when
 from gateway.console.components.way import LABEL_TONES
 from gateway.console.pages.ticket_parts import card
 from gateway.console.visit import Visit
@@ -95,9 +95,11 @@ class _Page:
                 conflict = t("examples.conflict", label=t(f"labels.{one.conflict}"))
                 ui.label(conflict).classes("small warn-text conflict")
             with ui.element("div").classes("line quiet small"):
-                ui.label(t("examples.by", name=one.by, at=moment(one.at)))
+                zone = self.visit.zone
+                dated(ui.label(t("examples.by", name=one.by, at=moment(one.at, zone))), one.at)
                 if one.decided_by and one.decided_at:
-                    ui.label(t("examples.decided", name=one.decided_by, at=moment(one.decided_at)))
+                    decided = t("examples.decided", name=one.decided_by, at=moment(one.decided_at, zone))
+                    dated(ui.label(decided), one.decided_at)
                 if one.ticket_id:
                     ui.link(one.ticket_id, f"/tickets/{one.ticket_id}").classes("accent mono")
 
@@ -165,7 +167,7 @@ class _Page:
             passed = report.asked - len(report.lost)
             with ui.element("div").classes("line"):
                 chip(t("dashboard.passed", n=passed, asked=report.asked), "bad" if report.lost else "good")
-                ui.label(moment(report.at)).classes("quiet small")
+                when(report.at, self.visit.zone).classes("quiet small")
             for lost in report.lost:
                 ui.label(lost.question).classes("strong")
                 ui.label(lost.reason).classes("mono small")

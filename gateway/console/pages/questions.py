@@ -9,7 +9,7 @@ from nicegui import ui
 from gateway.console.components.amounts import milliseconds
 from gateway.console.components.chip import tone_of
 from gateway.console.components.table import Column, Rows, Table, Wanted
-from gateway.console.figures.seen import Seen, browser_of, ended, seen_by
+from gateway.console.figures.seen import Seen, ended, seen_by
 from gateway.console.visit import Visit
 from gateway.figures.questions import AskedQuestion, Behind
 
@@ -24,8 +24,7 @@ async def show(visit: Visit) -> None:
             ui.link(t("questions.back"), seen_by(visit).address("/dashboard", begins=None)).classes("back")
             ui.label(_title(visit, behind)).classes("title")
         count = ui.label().classes("quiet")
-    _, seen = await browser_of(visit, seen_by(visit))
-    reading = _Reading(visit, seen, behind, count)
+    reading = _Reading(visit, seen_by(visit), behind, count)
     columns = [
         Column(name="at", label=t("questions.at"), kind="quiet", width="140px"),
         Column(name="text", label=t("questions.text")),

@@ -11,7 +11,7 @@ from nicegui import ui
 
 from gateway.console.components.chip import tone_of
 from gateway.console.components.empty import empty
-from gateway.console.components.moments import age, lateness, moment
+from gateway.console.components.moments import age, exactly, lateness, moment
 from gateway.console.components.queue_list import QueueList
 from gateway.console.visit import Visit
 from gateway.review.bulk import Done, each
@@ -169,7 +169,7 @@ class _Page:
             "id": ticket.id,
             "question": ticket.question,
             "age": age(self.visit.t, span),
-            "at": moment(ticket.created_at),
+            "at": f"{moment(ticket.created_at, self.visit.zone)} ({exactly(ticket.created_at)})",
             "late": late,
             "who": ticket.claimed_by or "",
         }

@@ -11,7 +11,7 @@ from nicegui import ui
 from cache.matching import Candidate
 from classifiers.faithfulness import StatementState
 from gateway.console.components.chip import chip
-from gateway.console.components.moments import moment
+from gateway.console.components.moments import when
 from gateway.console.texts import Texts
 from gateway.console.visit import Visit
 from gateway.review.judgements import Drafted
@@ -43,7 +43,7 @@ def asked(visit: Visit, ticket: Ticket) -> None:
             with ui.expansion(t("ticket.turns", n=len(ticket.turns))).props("dense").classes("turns"):
                 _turns(t, ticket.turns)
         with ui.element("div").classes("line quiet small"):
-            ui.label(moment(ticket.created_at))
+            when(ticket.created_at, visit.zone)
             ui.label(t.or_else(f"languages.{ticket.language}", ticket.language))
             if ticket.asker:
                 ui.label(t("ticket.asker", name=ticket.asker))
@@ -234,7 +234,7 @@ def happened(visit: Visit, events: Sequence[TicketEvent]) -> None:
     with card(visit.t("ticket.history"), name="history"):
         for one in events:
             with ui.element("div").classes("line small"):
-                ui.label(moment(one.at)).classes("faint")
+                when(one.at, visit.zone).classes("faint")
                 ui.label(one.by).classes("strong")
                 ui.label(visit.t.or_else(f"events.{one.event}", one.event))
                 ui.label(str(one.detail.get("comment", ""))).classes("quiet")

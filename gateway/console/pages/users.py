@@ -10,6 +10,7 @@ from nicegui import ui
 from gateway.access import KeyRecord, Role
 from gateway.console.components.chip import Tone, chip
 from gateway.console.components.confirm import confirmed
+from gateway.console.components.moments import when
 from gateway.console.pages.ticket_parts import card
 from gateway.console.visit import Visit, Work
 from gateway.errors import InvalidRequest, NotFound
@@ -166,7 +167,7 @@ class _Page:
             if key.group:
                 ui.label(t("ticket.group", name=key.group)).classes("quiet small")
             ui.element("span").classes("push")
-            ui.label(f"{key.created_at:%Y-%m-%d}").classes("faint small")
+            when(key.created_at, self.visit.zone).classes("faint small")
             if key.revoked_at:
                 chip(t("users.revoked"), "bad")
             else:
