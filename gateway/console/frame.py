@@ -8,6 +8,7 @@ from gateway.console.pages import PAGES
 from gateway.console.pages.page import Page
 from gateway.console.texts import LANGUAGES, UiLanguage
 from gateway.console.visit import Visit
+from gateway.errors import StoreUnavailable
 
 __all__ = ["framed"]
 
@@ -18,10 +19,11 @@ THEME_ICON = {"": "brightness_auto", "light": "light_mode", "dark": "dark_mode"}
 async def framed(visit: Visit, page: Page) -> None:
     """Show a page inside the frame, or that the person's role does not reach it."""
     ui.add_head_html(f'<link rel="stylesheet" href="{visit.root}/static/console.css">')
+    ui.add_head_html(f'<script src="{visit.root}/static/zone.js" data-reload="yes"></script>')
     ui.colors(primary="var(--accent)", dark_page="var(--ground)", dark="var(--surface)")
     visit.keys.listen()
     with ui.element("header").classes("bar"):
-        _navigation(visit, page)
+        await _navigation(visit, page)
         _person(visit)
     with ui.element("main").classes("page"):
         if visit.person.may(page.role):
@@ -30,20 +32,31 @@ async def framed(visit: Visit, page: Page) -> None:
             ui.label(visit.t("errors.role_not_allowed")).classes("quiet")
 
 
-def _navigation(visit: Visit, page: Page) -> None:
+async def _navigation(visit: Visit, page: Page) -> None:
     with ui.link(target="/").classes("brand"):
         ui.label("関所").classes("seal").props("lang=ja")
         ui.label("Sekisho")
     with ui.element("nav").props(f'aria-label="{visit.t("frame.navigation")}"'):
         for one in PAGES:
             if one.icon and visit.person.may(one.role):
-                _leads_to(visit, one, here=one.name == page.name)
+                _leads_to(visit, one, here=one.name == page.name, alarms=await _alarms(visit, one))
 
 
-def _leads_to(visit: Visit, page: Page, *, here: bool) -> None:
-    with ui.link(target=page.path).classes("here" if here else ""):
+def _leads_to(visit: Visit, page: Page, *, here: bool, alarms: int) -> None:
+    with ui.link(target=page.path).classes("here" if here else "") as link:
         ui.icon(page.icon)
         ui.label(visit.t(f"pages.{page.name}"))
+        if alarms:
+            ui.label(f"{alarms:,}").classes("alarms")
+    link.props["title"] = visit.t(f"pages.{page.name}")
+
+
+async def _alarms(visit: Visit, page: Page) -> int:
+    """How many; none where the store can't be read, for the page itself says that."""
+    try:
+        return await page.alarms(visit) if page.alarms else 0
+    except StoreUnavailable:
+        return 0
 
 
 def _person(visit: Visit) -> None:
@@ -52,11 +65,16 @@ def _person(visit: Visit) -> None:
         visit.keys.help_button()
         _languages(visit)
         _theme(visit)
-        who = ui.button(visit.person.name, icon="account_circle").props("flat no-caps dense").classes("who")
+        who = (
+            ui.button(visit.person.name, icon="account_circle", color=None)
+            .props("flat no-caps dense")
+            .classes("who")
+        )
         with who, ui.menu().props("anchor='bottom right' self='top right'"):
             with ui.element("div").classes("whoami"):
                 ui.label(visit.person.name).classes("strong")
                 ui.label(f"{t(f'roles.{visit.person.role}')} · {visit.tenant}").classes("quiet small")
+                ui.label(visit.zone.key).classes("quiet small")
             _tenants(visit)
             ui.menu_item(t("frame.sign_out"), visit.action(lambda: _sign_out(visit), role="viewer"))
 
@@ -66,7 +84,9 @@ def _languages(visit: Visit) -> None:
         await visit.services.people.users.prefer(visit.person.id, language=language)
         ui.navigate.reload()
 
-    with ui.button(visit.t.language.upper()).props("flat dense").classes("small-button") as button:
+    with (
+        ui.button(visit.t.language.upper(), color=None).props("flat dense").classes("small-button") as button
+    ):
         button.tooltip(visit.t("frame.language"))
         with ui.menu():
             for language in LANGUAGES:
@@ -81,7 +101,8 @@ def _theme(visit: Visit) -> None:
         await visit.services.people.users.prefer(visit.person.id, theme=NEXT_THEME[now])
         ui.navigate.reload()
 
-    button = ui.button(icon=THEME_ICON.get(now, THEME_ICON[""]), on_click=visit.action(turn, role="viewer"))
+    icon, chosen = THEME_ICON.get(now, THEME_ICON[""]), visit.action(turn, role="viewer")
+    button = ui.button(icon=icon, on_click=chosen, color=None)
     button.props("flat dense round").classes("small-button").tooltip(visit.t(f"frame.theme.{now or 'auto'}"))
 
 

@@ -161,10 +161,19 @@ class Outbox:
             await connection.execute(update(table).where(table.c.id == found.id).values(again))
             return await _fetch(connection, found.id, tenant=tenant)
 
-    async def count(self, state: DeliveryState) -> int:
-        """How many deliveries of all tenants are in a state."""
+    async def resend_all(self, *, tenant: str) -> int:
+        """Begin again with all dead letters of a tenant; says with how many."""
+        again = {"state": "waiting", "attempts": 0, "due_at": datetime.now(UTC)}
+        dead = table.c.tenant == tenant, table.c.state == "dead"
+        async with writing(self._db, "deliveries") as connection:
+            return (await connection.execute(update(table).where(*dead).values(again))).rowcount
+
+    async def count(self, state: DeliveryState, *, tenant: str | None = None) -> int:
+        """How many deliveries of a tenant, or of all, are in a state."""
+        counted = select(func.count()).select_from(table).where(table.c.state == state)
+        if tenant is not None:
+            counted = counted.where(table.c.tenant == tenant)
         async with reading(self._db, "deliveries") as connection:
-            counted = select(func.count()).select_from(table).where(table.c.state == state)
             return await connection.scalar(counted) or 0
 
     async def _end(self, delivery: Delivery, values: Mapping[str, Any]) -> None:

@@ -29,6 +29,12 @@ async def deliveries(
     return {"deliveries": [_shown(one) for one in page.deliveries], "next": page.next}
 
 
+@router.post("/resend")
+async def resend_all(caller: AdminDep, services: ServicesDep) -> dict[str, int]:
+    """Begin again with all dead letters, each under its id."""
+    return {"resent": await services.desk.outbox.resend_all(tenant=caller.tenant)}
+
+
 @router.post("/{delivery_id}/resend")
 async def resend(delivery_id: str, caller: AdminDep, services: ServicesDep) -> dict[str, Any]:
     """Begin again with a dead letter, under the same id."""

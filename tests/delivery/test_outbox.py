@@ -188,6 +188,21 @@ async def test_a_dead_letter_is_seen_and_can_be_sent_again(
         assert played.got[-1].headers["webhook-id"] == dead.id
 
 
+async def test_all_dead_letters_of_a_tenant_are_sent_again_at_once(
+    database: Database, outbox: Outbox, tickets: Tickets, courier: Callable[[Played], Courier]
+) -> None:
+    for _ in range(2):
+        await answered(tickets)
+    with Played() as played:
+        played.next(410, 410)
+        await courier(played).deliver_due()
+        assert await outbox.count("dead", tenant="acme") == 2
+        assert await outbox.count("dead", tenant="other") == await outbox.resend_all(tenant="other") == 0
+        assert await outbox.resend_all(tenant="acme") == 2
+        await courier(played).deliver_due()
+    assert await outbox.count("sent") == 2
+
+
 async def test_a_receiver_that_is_gone_is_left_alone(
     database: Database, tickets: Tickets, courier: Callable[[Played], Courier]
 ) -> None:

@@ -20,3 +20,4 @@ class Page:
     show: Callable[[Visit], Awaitable[None]]
     role: PersonRole = "viewer"
     icon: str = ""  # in the navigation; without one it is not there
+    alarms: Callable[[Visit], Awaitable[int]] | None = None  # what waits there and should not, counted
