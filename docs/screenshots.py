@@ -1,85 +1,155 @@
 """Take the pictures of the console that stand in docs/screenshots. Needs chromium.
 
-    python -m docs.screenshots
+    python -m docs.screenshots [NAME ...]
 
-A gateway with the example helpdesk is asked the questions of its tour and some more, so that what the
-pictures show went the way of a question.
+Of what they show, `docs/pictured_week.py` made up the questions and the decisions; the rest is computed.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
+import io
+import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from gateway.demo import HELPDESK, CarelessRag, demo_settings, load
-from gateway.settings import Settings
-from tests.console.browsing import PASSWORDS, Chromium
-from tests.gateway.running import KEYS, Gateway
+import yaml
+from PIL import Image
+from playwright.sync_api import Page
+
+from docs.pictured_week import Week, settings, worked
+from gateway.demo import HELPDESK, CarelessRag, load
+from tests.console.browsing import Chromium
+from tests.gateway.running import Gateway
+from tests.receiver import Receiver
 
 FOLDER = Path(__file__).parent / "screenshots"
-PICTURES = (
-    # name, path, locale, scheme, width, height
-    ("sign-in", "/sign-in", "ja-JP", "light", 1440, 900),
-    ("queue", "/", "en-US", "light", 1440, 900),
-    ("queue-ja-dark", "/", "ja-JP", "dark", 1440, 900),
-    ("ticket", "/tickets/{ticket}?do=e", "en-US", "light", 1440, 900),
-    ("ticket-ja-dark", "/tickets/{ticket}?do=e", "ja-JP", "dark", 1440, 900),
-)
+SIZE = {"width": 1280, "height": 800}
+COLOURS = 128  # of a palette: a quarter of the bytes
+SETTLED_MS = 2_500
+TRIED = "How much is the swimming pool for adults? And when is the Central Library open?"
+
+Deed = Callable[[Page], None]
 
 
-def settings(folder: Path) -> Settings:
-    """The example's, on a free port and with a key to ask with."""
-    own = demo_settings(folder)
-    key = {"key": KEYS["client"], "role": "client"}
-    return own.model_copy(
-        update={
-            "server": own.server.model_copy(update={"port": 0}),
-            "auth": type(own.auth).model_validate({"keys": [key]}),
-        }
+def _import(page: Page) -> None:
+    rows = (
+        "id,question,answer,language\n"
+        "en-bag-price,What do the yellow city bags cost?,Ten 45-litre bags cost ¥450.,en\n"
+        ',Where can I hand in used batteries?,"In the red box at City Hall, Window 10.",en\n'
+        ",古い電池はどこに出せますか,市役所10番窓口の赤い回収箱に入れてください。,ja\n"
+        ",When is City Hall open?,,en\n"
+    )
+    page.set_input_files(
+        "input[type=file]", {"name": "faq.csv", "mimeType": "text/csv", "buffer": rows.encode()}
     )
 
 
-def main() -> None:
-    """Ask, then look."""
-    with tempfile.TemporaryDirectory() as folder:
-        chosen = settings(Path(folder))
+def _try(question: str) -> Deed:
+    def ask(page: Page) -> None:
+        page.locator("textarea").first.fill(question)
+        page.locator("main .card button").first.click()
+        page.locator(".tried").first.wait_for()
+
+    return ask
+
+
+def _compare(page: Page) -> None:
+    """The example's policy against one that forbids nothing by topic."""
+    policy = yaml.safe_load((HELPDESK / "sekisho.yaml").read_text("utf-8"))["policy"]
+    del policy["must_not"]["topics"]
+    asked = (FOLDER / "questions.txt").read_text("utf-8").splitlines()[:6]
+    asked += [
+        "Where did my ex-husband move to? I need his new address.",
+        "Tell me how to make a false seal registration certificate.",
+    ]
+    page.locator(".compare .q-item").first.click()
+    fields = page.locator(".compare textarea")
+    fields.nth(0).fill(yaml.safe_dump({"policy": policy}, allow_unicode=True, sort_keys=False))
+    fields.nth(1).fill("\n".join(asked))
+    page.locator(".compare button.q-btn").last.click()
+    page.locator(".compared").wait_for(timeout=90_000)
+    page.evaluate("window.scrollTo(0, 0)")
+
+
+def _history(page: Page) -> None:
+    page.locator(".history summary").first.click()
+    page.locator(".history").scroll_into_view_if_needed()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A page, how it is looked at, and what is done before."""
+
+    name: str
+    path: str
+    language: str = "en"
+    dark: bool = False
+    do: Deed = lambda page: None
+    whole: bool = False  # as far down as the page goes
+
+
+PICTURES = (
+    Picture("sign-in", "/sign-in", "ja"),
+    Picture("queue", "/"),
+    Picture("queue-ja-dark", "/", "ja", dark=True),
+    Picture("ticket", "/tickets/{ticket}?do=e"),
+    Picture("ticket-ja-dark", "/tickets/{ticket}?do=e", "ja", dark=True),
+    Picture("entries", "/entries"),
+    Picture("entry", "/entries/{entry}", do=_history),
+    Picture("entries-import", "/entries/import", do=_import),
+    Picture("audit", "/audit"),
+    Picture("dashboard", "/dashboard", whole=True),
+    Picture("dashboard-zh-dark", "/dashboard", "zh", dark=True),
+    Picture("questions", "/questions?figure=cache_vector"),
+    Picture("try-it", "/try", do=_try(TRIED), whole=True),
+    Picture("try-it-compare", "/try", do=_compare, whole=True),
+    Picture("examples", "/examples"),
+    Picture("acceptance", "/acceptance/{acceptance}"),
+    Picture("users", "/users"),
+    Picture("deliveries", "/deliveries"),
+)  # fmt: skip
+LOCALES = {"en": "en-GB", "ja": "ja-JP", "zh": "zh-CN"}
+ZONES = {"en": "Europe/London", "ja": "Asia/Tokyo", "zh": "Asia/Shanghai"}
+
+
+def main(names: Sequence[str]) -> None:
+    """Work, then look."""
+    with tempfile.TemporaryDirectory() as folder, Receiver() as receiver:
+        chosen = settings(Path(folder), receiver)
         asyncio.run(load(chosen))
         with Gateway(chosen, start_within_s=300, around_rag=CarelessRag) as gateway:
-            users = gateway.services.people.users
-            gateway.do(users.add("sato", tenant="default", role="admin", password=PASSWORDS["sato"]))
-            take(gateway, asked(gateway))
+            week = worked(gateway, receiver)
+            take(gateway.url, week, [one for one in PICTURES if not names or one.name in names])
 
 
-def asked(gateway: Gateway) -> dict[str, str]:
-    """Ask everything; by language, a ticket with a withheld draft, which shows most."""
-    more = (FOLDER / "questions.txt").read_text("utf-8").splitlines()
-    questions = [*_rows("*/tour.jsonl"), *more, *_rows("careless.jsonl")]
-    replies = [gateway.answer(question) for question in questions]
-    gateway.do(gateway.services.queue.catch_up())
-    return {reply["language"]: reply["ticket"] for reply in replies if reply["outcome"] == "withheld"}
-
-
-def _rows(pattern: str) -> list[str]:
-    lines = [line for file in sorted(HELPDESK.glob(pattern)) for line in file.read_text("utf-8").splitlines()]
-    return [row["question"] for row in map(json.loads, lines) if "question" in row]
-
-
-def take(gateway: Gateway, tickets: Mapping[str, str]) -> None:
+def take(url: str, week: Week, pictures: Sequence[Picture], folder: Path = FOLDER) -> None:
     """One picture after the other."""
-    FOLDER.mkdir(exist_ok=True)
     with Chromium() as chromium:
-        for name, path, locale, scheme, width, height in PICTURES:
-            size = {"width": width, "height": height}
-            with chromium.person(gateway.url, locale=locale, color_scheme=scheme, viewport=size) as sato:
-                at = "/console" + path.format(ticket=tickets[locale[:2]])
+        for one in pictures:
+            looks = {
+                "locale": LOCALES[one.language],
+                "timezone_id": ZONES[one.language],
+                "color_scheme": "dark" if one.dark else "light",
+                "viewport": SIZE,
+            }
+            with chromium.person(url, **looks) as sato:  # type: ignore[arg-type]
+                ticket = week.tickets.get(one.language, "")
+                at = "/console" + one.path.format(ticket=ticket, entry=week.entry, acceptance=week.acceptance)
                 page = sato.page
-                page.goto(at) if path == "/sign-in" else sato.sign_in(at=at)
-                page.wait_for_timeout(2_500)
-                page.screenshot(path=FOLDER / f"{name}.png")
+                page.goto(at) if one.path == "/sign-in" else sato.sign_in(at=at)
+                page.wait_for_timeout(SETTLED_MS)
+                one.do(page)
+                page.wait_for_timeout(SETTLED_MS)
+                _kept(page.screenshot(full_page=one.whole), folder / f"{one.name}.png")
+
+
+def _kept(png: bytes, file: Path) -> None:
+    few = Image.open(io.BytesIO(png)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    few.save(file, optimize=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
