@@ -75,6 +75,7 @@ def test_a_draft_is_marked_where_it_has_no_support_and_can_be_started_from(
         expect(page.locator(".marked .unsupported").first).to_be_visible()
         page.keyboard.press("e")
         expect(page.locator(".answer-field textarea")).not_to_have_value("")
+        expect(page.locator(".answer-field textarea")).to_be_focused()
         page.keyboard.press("Escape")
         page.keyboard.press("f")
         expect(page.locator(".told")).to_contain_text("Labelled as supported")

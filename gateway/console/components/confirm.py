@@ -16,7 +16,8 @@ async def confirmed(t: Texts, title: str, body: str, *, yes: str, danger: bool =
         ui.label(body).classes("sheet-body")
         with ui.element("div").classes("sheet-actions"):
             ui.button(t("frame.cancel"), on_click=lambda: dialog.submit(False)).props("flat no-caps")
-            button = ui.button(yes, on_click=lambda: dialog.submit(True))
+            colour = None if danger else "primary"  # Quasar's own can't be overruled by a style
+            button = ui.button(yes, on_click=lambda: dialog.submit(True), color=colour)
             button.props("unelevated no-caps autofocus")
             if danger:
                 button.classes("danger")

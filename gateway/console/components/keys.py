@@ -40,7 +40,9 @@ class Keys:
 
     def help_button(self) -> None:
         """The mouse's way to the list."""
-        button = ui.button("?", on_click=self._help).props("flat dense round").classes("small-button")
+        button = (
+            ui.button("?", on_click=self._help, color=None).props("flat dense round").classes("small-button")
+        )
         button.tooltip(self.t("keys.help"))
 
     def _pressed(self, event: KeyEventArguments) -> Awaitable[None] | None:

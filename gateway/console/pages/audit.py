@@ -11,7 +11,7 @@ from cache.errors import CacheError
 from gateway.console.components.amounts import share
 from gateway.console.components.chip import Tone, chip
 from gateway.console.components.empty import empty
-from gateway.console.components.moments import moment
+from gateway.console.components.moments import when
 from gateway.console.pages.ticket_parts import card
 from gateway.console.visit import Visit
 from gateway.errors import Conflict
@@ -56,8 +56,7 @@ class _Page:
             select.props("outlined dense options-dense").classes("filter language")
         self.now = ui.element("div").classes("audit-now")
         self.bound = ui.element("div")
-        with ui.link(target="/?reason=answer_then_review").classes("quiet small"):
-            ui.label(t("audit.read_after"))
+        ui.link(t("audit.read_after"), "/?reason=answer_then_review").classes("accent small")
         await self._draw()
         for key, verdict in KEYS:
             self.visit.keys.on(
@@ -108,7 +107,7 @@ class _Page:
                 chip(t("audit.same_words" if audit.tier == "exact" else "audit.by_meaning"), "calm")
                 ui.label(t("audit.score", score=f"{audit.score:.3f}"))
                 ui.label(t.or_else(f"languages.{audit.language}", audit.language))
-                ui.label(moment(audit.at))
+                when(audit.at, self.visit.zone)
                 ui.link(t("audit.open_entry"), f"/entries/{audit.entry_id}").classes("accent push")
             ui.label(t("audit.question")).classes("section")
             ui.label(audit.question).classes("big-question").props(f"lang={audit.language}")
@@ -123,7 +122,7 @@ class _Page:
 
     def _verdict_button(self, key: str, verdict: Judgement) -> None:
         work = self.visit.action(lambda: self._judge(verdict))
-        button = ui.button(self.visit.t(f"audit.{verdict}"), icon=BUTTONS[verdict], on_click=work)
+        button = ui.button(self.visit.t(f"audit.{verdict}"), icon=BUTTONS[verdict], on_click=work, color=None)
         with button.props("outline no-caps").classes(f"verdict {verdict}"):
             ui.label(key).classes("key")
 
