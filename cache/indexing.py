@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select, update
+from sqlalchemy import Integer, bindparam, case, select, update
 
 from cache.store import EntryStore
 from encoders import Encoder, Vector
@@ -14,7 +15,8 @@ from storage.vectors import Point, VectorIndex
 
 __all__ = ["Disagreement", "Progress", "disagreement", "index_pending", "reindex", "shelf_key"]
 
-BATCH = 64  # entries at a time: a few hundred phrasings fill the encoder's batches
+BATCH = 128  # entries at a time: a few hundred phrasings fill the encoder's batches
+BEHIND = 64 * BATCH  # entries read at a time: to find them, SQL looks at all that are behind
 Progress = Callable[[int], object]
 """Told after each batch how many entries it held."""
 
@@ -65,12 +67,33 @@ async def index_pending(
         IndexUnavailable, EncoderError, DatabaseUnavailable: what was done stays done.
     """
     done = 0
-    while batch := await _behind(store):
-        await _index(store, index, encoder, batch)
-        done += len(batch)
-        if progress is not None:
-            progress(len(batch))
+    while behind := await _behind(store):
+        await _index_all(store, index, encoder, behind, progress=progress)
+        done += len(behind)
     return done
+
+
+async def _index_all(
+    store: EntryStore,
+    index: VectorIndex,
+    encoder: Encoder,
+    behind: Sequence[_Behind],
+    *,
+    progress: Progress | None,
+) -> None:
+    """A batch after the other; while one is written, the next one is encoded."""
+    batches = [behind[start : start + BATCH] for start in range(0, len(behind), BATCH)]
+    coming = asyncio.ensure_future(_points(store, encoder, batches[0]))
+    try:
+        for batch, following in zip(batches, [*batches[1:], []], strict=True):
+            points = await coming
+            coming = asyncio.ensure_future(_points(store, encoder, following))
+            await _index(store, index, batch, points)
+            if progress is not None:
+                progress(len(batch))
+    finally:
+        coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
 
 
 async def reindex(
@@ -103,20 +126,26 @@ async def _behind(store: EntryStore) -> list[_Behind]:
         select(columns.id, columns.state, columns.revision, columns.indexed_revision)
         .where(columns.indexed_revision < columns.revision)
         .order_by(columns.updated_at)
-        .limit(BATCH)
+        .limit(BEHIND)
     )
     async with store.db.connect() as connection:
         return [_Behind(*row) for row in await connection.execute(statement)]
 
 
-async def _index(store: EntryStore, index: VectorIndex, encoder: Encoder, batch: Sequence[_Behind]) -> None:
+async def _points(store: EntryStore, encoder: Encoder, batch: Sequence[_Behind]) -> list[Point]:
+    """The points of those in a batch that are served."""
     phrasings = await _phrasings(store, [one.id for one in batch if one.state == "active"])
     vectors = await encoder.encode([row.text for row in phrasings]) if phrasings else ()
-    for one in batch:
-        if one.may_have_points:
-            await index.delete(where={"entry": one.id})
-    if phrasings:
-        await index.upsert([_point(row, vector) for row, vector in zip(phrasings, vectors, strict=True)])
+    return [_point(row, vector) for row, vector in zip(phrasings, vectors, strict=True)]
+
+
+async def _index(
+    store: EntryStore, index: VectorIndex, batch: Sequence[_Behind], points: Sequence[Point]
+) -> None:
+    if outdated := tuple(one.id for one in batch if one.may_have_points):
+        await index.delete(where={"entry": outdated})
+    if points:
+        await index.upsert(points)
     await _mark(store, batch)
 
 
@@ -153,14 +182,8 @@ async def _mark(store: EntryStore, batch: Sequence[_Behind]) -> None:
 
     Those too that another replica has indexed since: our points may have come after its.
     """
+    ours = bindparam("ours", type_=Integer)
+    still_ours = case((entries.c.revision == ours, ours), else_=0)
+    statement = update(entries).where(entries.c.id == bindparam("entry")).values(indexed_revision=still_ours)
     async with store.db.begin() as connection:
-        for one in batch:
-            marked = await connection.execute(
-                update(entries)
-                .where(entries.c.id == one.id, entries.c.revision == one.revision)
-                .values(indexed_revision=one.revision)
-            )
-            if marked.rowcount == 0:
-                await connection.execute(
-                    update(entries).where(entries.c.id == one.id).values(indexed_revision=0)
-                )
+        await connection.execute(statement, [{"entry": one.id, "ours": one.revision} for one in batch])

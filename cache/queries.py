@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Date, Select, bindparam, exists, func, or_, select, text, true
+from sqlalchemy import ColumnElement, Date, Select, bindparam, exists, func, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.entries import Entry, EntryKind, EntryState
-from cache.errors import DuplicatePhrasing
-from cache.rows import entries_from_rows
-from cache.text import exact_key, normalise
+from cache.entries import EntryKind, EntryState
+from cache.text import exact_key
 from storage.schema import entries, entry_phrasings, entry_sources
 from storage.sql import Database
 
@@ -29,10 +27,7 @@ __all__ = [
     "changing",
     "choices",
     "next_page",
-    "own_id",
     "page",
-    "read_if_own",
-    "refuse_duplicates",
     "with_phrasings",
 ]
 
@@ -185,48 +180,3 @@ def _conditions(filters: Filters) -> list[ColumnElement[bool]]:
         )
         conditions.append(or_(in_phrasing, entries.c.answer.icontains(filters.search, autoescape=True)))
     return conditions
-
-
-async def read_if_own(connection: AsyncConnection, tenant: str, entry_id: str) -> Entry | None:
-    """The entry, if this tenant has it."""
-    statement = with_phrasings().where(entries.c.id == entry_id, entries.c.tenant == tenant)
-    found = entries_from_rows((await connection.execute(statement)).mappings())
-    return found[0] if found else None
-
-
-async def own_id(connection: AsyncConnection, tenant: str, wanted: str, second: str) -> str:
-    """The wanted id, or the second where another tenant has the wanted one."""
-    owner = await connection.scalar(select(entries.c.tenant).where(entries.c.id == wanted))
-    return wanted if owner in (None, tenant) else second
-
-
-async def refuse_duplicates(connection: AsyncConnection, entry: Entry) -> None:
-    """Refuse an entry that says what another active one says, on one shelf, at one time, to one asker.
-
-    Raises:
-        DuplicatePhrasing: naming the phrasing and the other entry.
-    """
-    phrasings = {normalise(phrasing): phrasing for phrasing in entry.phrasings}
-    seen_together = entries.c.group.in_(("", entry.group)) if entry.group else true()
-    same = (
-        select(entries.c.id, entries.c.valid_from, entries.c.valid_until, entry_phrasings.c.normalised)
-        .join(entry_phrasings, entry_phrasings.c.entry_id == entries.c.id)
-        .where(
-            entry_phrasings.c.tenant == entry.tenant,
-            entry_phrasings.c.exact_key.in_([exact_key(one) for one in phrasings]),
-            entries.c.language == entry.language,
-            entries.c.state == "active",
-            entries.c.id != entry.id,
-            seen_together,
-        )
-    )
-    for other, valid_from, valid_until, normalised in await connection.execute(same):
-        if normalised in phrasings and _overlap(entry, valid_from, valid_until):
-            raise DuplicatePhrasing(phrasings[normalised], other=other)
-
-
-def _overlap(entry: Entry, valid_from: date | None, valid_until: date | None) -> bool:
-    """Whether there is a day on which both are valid: last year's price and this year's never meet."""
-    starts_in_time = not (entry.valid_from and valid_until) or entry.valid_from <= valid_until
-    ends_in_time = not (entry.valid_until and valid_from) or valid_from <= entry.valid_until
-    return starts_in_time and ends_in_time

@@ -18,6 +18,7 @@ __all__ = [
     "content_values",
     "entries_from_rows",
     "entry_from_snapshot",
+    "is_name",
     "new_id",
     "phrasing_rows",
     "snapshot",
@@ -151,6 +152,11 @@ def _day(text: str | None) -> date | None:
     return date.fromisoformat(text) if text else None
 
 
+def is_name(entry_id: str) -> bool:
+    """Whether an entry can be called so."""
+    return 0 < len(entry_id) <= LONGEST_NAME and entry_id.isprintable() and " " not in entry_id
+
+
 def wanted_ids(tenant: str, entry_id: str) -> tuple[str, str]:
     """What an imported entry is called here, and what if another tenant took that first.
 
@@ -159,7 +165,7 @@ def wanted_ids(tenant: str, entry_id: str) -> tuple[str, str]:
     Raises:
         InvalidEntry: if it is no name.
     """
-    if not 0 < len(entry_id) <= LONGEST_NAME or not entry_id.isprintable() or " " in entry_id:
+    if not is_name(entry_id):
         expected = f"expected 1 to {LONGEST_NAME} characters without spaces"
         raise InvalidEntry("id", f"{expected}, found “{entry_id[:50]}”")
     second = str(uuid5(NAMESPACE_URL, f"sekisho:{tenant}:{entry_id}"))

@@ -67,7 +67,7 @@ async def outdate(
 async def set_stale(connection: AsyncConnection, entry: Entry, *, now: datetime, by: str) -> Entry:
     """The entry in its next revision, which is not served."""
     stale = replace(entry, state="stale", revision=entry.revision + 1, updated_at=now)
-    await write_next(connection, stale, {"state": "stale"})
+    await write_next(connection, stale)
     await remember(connection, stale, by=by, change="outdated")
     return stale
 

@@ -12,13 +12,15 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache import queries
+from cache.arrivals import Arrivals
+from cache.claims import refuse_duplicates
 from cache.content import Content, checked, content_of
 from cache.entries import Entry, EntryState, Source
 from cache.errors import CacheError, EntryConflict, EntryNotFound, ForbiddenChange
-from cache.rows import content_values, entries_from_rows, entry_from_snapshot, new_id, wanted_ids
+from cache.rows import entries_from_rows, entry_from_snapshot, new_id
 from cache.text import exact_key, normalise
 from cache.two_persons import held_state, refuse_own
-from cache.writing import remember, write_new, write_next, write_phrasings, write_sources
+from cache.writing import remember, write_edited, write_new, write_next, write_sources
 from storage.schema import entries, entry_history, entry_phrasings
 from storage.sql import Database
 
@@ -115,9 +117,10 @@ class EntryStore:
             InvalidEntry: naming the field; DuplicatePhrasing if another active entry says the same.
         """
         async with self._changing(tenant) as connection:
-            return await self._create(
-                connection, tenant, checked(content), by=by, state=state, entry_id=entry_id
-            )
+            entry = self._made(tenant, checked(content), state=state, entry_id=entry_id or new_id())
+            await refuse_duplicates(connection, entry)
+            await write_new(connection, [entry], by=by)
+            return entry
 
     async def edit(self, tenant: str, entry_id: str, content: Content, *, revision: int, by: str) -> Entry:
         """The entry with new content; `revision` is the one that the editor read.
@@ -127,7 +130,10 @@ class EntryStore:
         """
         async with self._changing(tenant) as connection:
             entry = await self._read(connection, tenant, entry_id)
-            return await self._edit(connection, entry, checked(content), revision=revision, by=by)
+            changed = self._edited(entry, checked(content), revision=revision)
+            await refuse_duplicates(connection, changed)
+            await write_edited(connection, changed, by=by)
+            return changed
 
     async def change_state(
         self,
@@ -156,8 +162,8 @@ class EntryStore:
             if state == "active":
                 if self._two_persons:
                     await refuse_own(connection, entry, by=by)
-                await queries.refuse_duplicates(connection, changed)
-            await write_next(connection, changed, content_values(content_of(changed)))
+                await refuse_duplicates(connection, changed)
+            await write_next(connection, changed)
             if sources is not None:
                 await write_sources(connection, changed)
             await remember(connection, changed, by=by, change=ways[state])
@@ -173,18 +179,10 @@ class EntryStore:
         results: list[Put | CacheError] = []
         with suppress(_NotKept):
             async with self._changing(tenant) as connection:
-                results = [await self._put_or_refuse(connection, tenant, one, by=by) for one in incoming]
+                results = await self._put_all(connection, tenant, incoming, by=by)
                 if not keep:
                     raise _NotKept
         return tuple(results)
-
-    async def _put_or_refuse(
-        self, connection: AsyncConnection, tenant: str, one: Incoming, *, by: str
-    ) -> Put | CacheError:
-        try:
-            return await self.put_within(connection, tenant, one, by=by)
-        except CacheError as refused:
-            return refused
 
     async def put_within(self, connection: AsyncConnection, tenant: str, one: Incoming, *, by: str) -> Put:
         """Create or edit one in a transaction that changes other things, too (`queries.changing`).
@@ -192,16 +190,44 @@ class EntryStore:
         Raises:
             CacheError: why it is refused; nothing was written then.
         """
-        content = checked(one.content)
-        entry_id = None
-        if one.id is not None:
-            entry_id = await queries.own_id(connection, tenant, *wanted_ids(tenant, one.id))
-            found = await queries.read_if_own(connection, tenant, entry_id)
-            if found is not None:
-                kept = content if one.names_group else replace(content, group=found.group)
-                return await self._put_again(connection, found, kept, one.state, by=by)
-        entry = await self._create(connection, tenant, content, by=by, state=one.state, entry_id=entry_id)
-        return Put(entry, "created")
+        (result,) = await self._put_all(connection, tenant, [one], by=by)
+        if isinstance(result, CacheError):
+            raise result
+        return result
+
+    async def _put_all(
+        self, connection: AsyncConnection, tenant: str, incoming: Sequence[Incoming], *, by: str
+    ) -> list[Put | CacheError]:
+        """What became of each: a refused one changes nothing."""
+        usable = [_usable(one) for one in incoming]
+        ids = [one.id for one in usable if isinstance(one, Incoming) and one.id is not None]
+        phrasings = [text for one in usable if isinstance(one, Incoming) for text in one.content.phrasings]
+        arrivals = await Arrivals.read(connection, tenant, ids, phrasings, by=by)
+        results: list[Put | CacheError] = []
+        for one in usable:
+            try:
+                results.append(await self._put(arrivals, one) if isinstance(one, Incoming) else one)
+            except CacheError as refused:
+                results.append(refused)
+        await arrivals.write()
+        return results
+
+    async def _put(self, arrivals: Arrivals, one: Incoming) -> Put:
+        """An import says how an entry is to be, so it may set any state that its writer may."""
+        entry_id = new_id() if one.id is None else arrivals.id_of(one.id)
+        found = arrivals.there(entry_id)
+        if found is None:
+            entry = self._made(arrivals.tenant, one.content, state=one.state, entry_id=entry_id)
+            arrivals.create(entry)
+            return Put(entry, "created")
+        content = one.content if one.names_group else replace(one.content, group=found.group)
+        state = held_state(found, content, one.state) if self._two_persons else one.state
+        if content_of(found) == content and found.state == state:
+            return Put(found, "unchanged")
+        moved = replace(found, state=state)
+        changed = self._edited(moved, content, revision=found.revision)
+        await arrivals.edit(changed)
+        return Put(changed, "edited")
 
     async def get(self, tenant: str, entry_id: str) -> Entry:
         """The entry.
@@ -331,62 +357,29 @@ class EntryStore:
             raise EntryNotFound(entry_id)
         return found[0]
 
-    async def _create(
-        self,
-        connection: AsyncConnection,
-        tenant: str,
-        content: Content,
-        *,
-        by: str,
-        state: EntryState,
-        entry_id: str | None,
-    ) -> Entry:
+    def _made(self, tenant: str, content: Content, *, state: EntryState, entry_id: str) -> Entry:
+        """A new entry."""
         if self._two_persons:
             state = held_state(None, content, state)
         now = self._now()
-        values = content_values(content)
-        entry = Entry(
-            **(values | {"sources": content.sources}),
-            id=entry_id or new_id(),
-            tenant=tenant,
-            state=state,
-            phrasings=content.phrasings,
-            created_at=now,
-            updated_at=now,
-        )
-        if state == "active":
-            await queries.refuse_duplicates(connection, entry)
-        await write_new(connection, entry, values)
-        await remember(connection, entry, by=by, change="created")
-        return entry
+        written = {name: getattr(content, name) for name in Content.__dataclass_fields__}
+        return Entry(**written, id=entry_id, tenant=tenant, state=state, created_at=now, updated_at=now)
 
-    async def _edit(
-        self, connection: AsyncConnection, entry: Entry, content: Content, *, revision: int, by: str
-    ) -> Entry:
+    def _edited(self, entry: Entry, content: Content, *, revision: int) -> Entry:
+        """The next revision of an entry."""
         written = {name: getattr(content, name) for name in Content.__dataclass_fields__}
         state = held_state(entry, content, entry.state) if self._two_persons else entry.state
-        changed = self._next(entry, revision, state=state, **written)
-        if changed.state == "active":
-            await queries.refuse_duplicates(connection, changed)
-        await write_next(connection, changed, content_values(content))
-        await write_phrasings(connection, changed)
-        await write_sources(connection, changed)
-        await remember(connection, changed, by=by, change="edited")
-        return changed
-
-    async def _put_again(
-        self, connection: AsyncConnection, entry: Entry, content: Content, state: EntryState, *, by: str
-    ) -> Put:
-        """An import says how an entry is to be, so it may set any state that its writer may."""
-        if self._two_persons:
-            state = held_state(entry, content, state)
-        if content_of(entry) == content and entry.state == state:
-            return Put(entry, "unchanged")
-        moved = replace(entry, state=state)
-        changed = await self._edit(connection, moved, content, revision=entry.revision, by=by)
-        return Put(changed, "edited")
+        return self._next(entry, revision, state=state, **written)
 
     def _next(self, entry: Entry, revision: int, **changed: Any) -> Entry:
         if entry.revision != revision:
             raise EntryConflict(entry.id, expected=revision, found=entry.revision)
         return replace(entry, **changed, revision=revision + 1, updated_at=self._now())
+
+
+def _usable(one: Incoming) -> Incoming | CacheError:
+    """The entry with checked content, or why it can't be used."""
+    try:
+        return replace(one, content=checked(one.content))
+    except CacheError as refused:
+        return refused

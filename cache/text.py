@@ -52,6 +52,7 @@ _CJK_CHARACTER = re.compile(f"[{_CJK}]")
 _SPACE_BESIDE_CJK = re.compile(f"(?<=[{_CJK}]) | (?=[{_CJK}])")
 _ALWAYS_KEPT = frozenset("%‰&")
 _WORD = re.compile(rf"[^\s{_CJK}]+|[{_CJK}]+")
+_MARK = re.compile(r"[^\w\s]|_")
 
 
 def normalise(text: str) -> str:
@@ -61,9 +62,9 @@ def normalise(text: str) -> str:
     text = unicodedata.normalize("NFKC", text.casefold())
     text = _APOSTROPHES.sub("'", _WAVES.sub("~", _DASHES.sub("-", text)))
     text = _LAST_LONG_VOWEL.sub("", _THOUSANDS.sub("", _KANA_DASH.sub("ー", text)))
-    kept = "".join(_kept(text, at) for at in range(len(text)))
+    kept = _without_punctuation(text)
     while kept != text:  # what stood beside a character that went may go, too: ##
-        text, kept = kept, "".join(_kept(kept, at) for at in range(len(kept)))
+        text, kept = kept, _without_punctuation(kept)
     return _SPACE_BESIDE_CJK.sub("", " ".join(kept.split()))
 
 
@@ -107,9 +108,14 @@ def _runs(word: str, lengths: Iterable[int]) -> Iterable[str]:
             yield word[start : start + length]
 
 
-def _kept(text: str, at: int) -> str:
-    """The character at a position, or a space where it only punctuates."""
-    character = text[at]
+def _without_punctuation(text: str) -> str:
+    """The text with a space for every mark that only punctuates; letters and digits are passed over."""
+    return _MARK.sub(_kept, text)
+
+
+def _kept(mark: re.Match[str]) -> str:
+    """The character where it stands, or a space if it only punctuates."""
+    text, at, character = mark.string, mark.start(), mark.group()
     category = unicodedata.category(character)
     if category[0] in "LMN" or character in _ALWAYS_KEPT:
         return character

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import delete, insert, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from cache.content import content_of
 from cache.entries import Entry
 from cache.errors import EntryConflict
-from cache.rows import phrasing_rows, snapshot, source_rows
+from cache.rows import content_values, phrasing_rows, snapshot, source_rows
 from storage.schema import entries, entry_history, entry_phrasings, entry_sources
 
-__all__ = ["remember", "write_new", "write_next", "write_phrasings", "write_sources"]
+__all__ = ["remember", "write_edited", "write_new", "write_next", "write_sources"]
 
 
-async def write_new(connection: AsyncConnection, entry: Entry, values: dict[str, Any]) -> None:
-    """Write an entry that was not there; `values` are the columns that people write."""
+async def write_new(connection: AsyncConnection, new: Sequence[Entry], *, by: str) -> None:
+    """Write entries that were not there, and their history: a statement for each table."""
+    if not new:
+        return
+    phrasings = [row for entry in new for row in phrasing_rows(entry.id, entry.tenant, entry.phrasings)]
+    sources = [row for entry in new for row in source_rows(entry.id, entry.sources)]
+    await connection.execute(insert(entries), [_entry_row(entry) for entry in new])
+    await connection.execute(insert(entry_phrasings), phrasings)
+    if sources:
+        await connection.execute(insert(entry_sources), sources)
+    await connection.execute(insert(entry_history), [_history_row(one, by, "created") for one in new])
+
+
+def _entry_row(entry: Entry) -> dict[str, Any]:
     own = {"id": entry.id, "tenant": entry.tenant, "state": entry.state}
     times = {"created_at": entry.created_at, "updated_at": entry.updated_at}
-    await connection.execute(insert(entries), values | own | times)
-    await connection.execute(insert(entry_phrasings), phrasing_rows(entry.id, entry.tenant, entry.phrasings))
-    if rows := source_rows(entry.id, entry.sources):
-        await connection.execute(insert(entry_sources), rows)
+    return content_values(content_of(entry)) | own | times
 
 
-async def write_next(connection: AsyncConnection, entry: Entry, values: dict[str, Any]) -> None:
+async def write_next(connection: AsyncConnection, entry: Entry) -> None:
     """Write the next revision of an entry.
 
     Raises:
@@ -39,17 +50,24 @@ async def write_next(connection: AsyncConnection, entry: Entry, values: dict[str
             entries.c.tenant == entry.tenant,
             entries.c.revision == entry.revision - 1,
         )
-        .values(values | stamp)
+        .values(content_values(content_of(entry)) | stamp)
     )
     if written.rowcount != 1:
         raise EntryConflict(entry.id, expected=entry.revision - 1, found=entry.revision)
 
 
-async def write_phrasings(connection: AsyncConnection, entry: Entry) -> None:
-    """Put the phrasings of an entry in the place of those that were there."""
+async def write_edited(connection: AsyncConnection, entry: Entry, *, by: str) -> None:
+    """Write the next revision of an entry with all that people wrote into it, and its history.
+
+    Raises:
+        EntryConflict: if someone else wrote it just now.
+    """
+    await write_next(connection, entry)
     await connection.execute(delete(entry_phrasings).where(entry_phrasings.c.entry_id == entry.id))
     rows = phrasing_rows(entry.id, entry.tenant, entry.phrasings)
     await connection.execute(insert(entry_phrasings), rows)
+    await write_sources(connection, entry)
+    await remember(connection, entry, by=by, change="edited")
 
 
 async def write_sources(connection: AsyncConnection, entry: Entry) -> None:
@@ -61,7 +79,11 @@ async def write_sources(connection: AsyncConnection, entry: Entry) -> None:
 
 async def remember(connection: AsyncConnection, entry: Entry, *, by: str, change: str) -> None:
     """Keep the entry as it is now in its history."""
-    row = {
+    await connection.execute(insert(entry_history), _history_row(entry, by, change))
+
+
+def _history_row(entry: Entry, by: str, change: str) -> dict[str, Any]:
+    return {
         "entry_id": entry.id,
         "revision": entry.revision,
         "at": entry.updated_at,
@@ -69,4 +91,3 @@ async def remember(connection: AsyncConnection, entry: Entry, *, by: str, change
         "change": change,
         "snapshot": snapshot(entry),
     }
-    await connection.execute(insert(entry_history), row)

@@ -56,11 +56,15 @@ class Card(BaseModel):
 class OnnxModel:
     """A model and its tokenizer. Concurrent calls of one event loop share inferences."""
 
-    def __init__(self, card: Card, tokenizer: Tokenizer, session: onnxruntime.InferenceSession) -> None:
+    def __init__(
+        self, card: Card, tokenizer: Tokenizer, session: onnxruntime.InferenceSession, *, threads: int = 1
+    ) -> None:
         self.card = card
         self._tokenizer = tokenizer
         self._session = session
-        self._batches: MicroBatcher[Tokens] = MicroBatcher(self._infer, length=len, budget=BATCH_TOKENS)
+        self._batches: MicroBatcher[Tokens] = MicroBatcher(
+            self._infer, length=len, budget=BATCH_TOKENS, threads=threads
+        )
 
     @classmethod
     def load(cls, folder: Path, *, threads: int = 1) -> Self:
@@ -71,7 +75,7 @@ class OnnxModel:
         """
         card = _card(folder / "identity.json")
         tokenizer = _tokenizer(folder / "tokenizer.json", card)
-        return cls(card, tokenizer, _session(folder / "model.onnx", card, threads))
+        return cls(card, tokenizer, _session(folder / "model.onnx", card), threads=threads)
 
     def tokens(self, text: str, other: str | None = None) -> Tokens:
         """The token ids of a text, or of two read together; of long texts the beginning."""
@@ -142,10 +146,10 @@ def _tokenizer(path: Path, card: Card) -> Tokenizer:
     return tokenizer
 
 
-def _session(path: Path, card: Card, threads: int) -> onnxruntime.InferenceSession:
+def _session(path: Path, card: Card) -> onnxruntime.InferenceSession:
     data = _verified(path, card.digest)
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1  # a second one waits by spinning: twice the CPU time for the same batch
     options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.log_severity_level = 3  # errors only: we say ourselves what went wrong

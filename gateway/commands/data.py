@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -109,7 +110,7 @@ def import_command(
 async def _indexed(settings: Settings, tenant: str, *, collisions: bool) -> Sequence[Collision]:
     """Index what was imported, and look for the tenant's entries that compete."""
     try:
-        async with open_stores(settings) as stores:
+        async with open_stores(_on_all_cores(settings)) as stores:
             with _counting("indexing") as progress:
                 await stores.index_pending(progress=progress)
             if not collisions:
@@ -119,6 +120,12 @@ async def _indexed(settings: Settings, tenant: str, *, collisions: bool) -> Sequ
     except IndexUnavailable as exc:  # SQL has them; whoever holds the index will find them
         console.print(f"[yellow]not indexed yet:[/] {exc}\nA running gateway indexes them in seconds.")
         return ()
+
+
+def _on_all_cores(settings: Settings) -> Settings:
+    """The settings for work that nobody's question waits behind."""
+    threads = max(settings.encoder.threads, os.cpu_count() or 1)
+    return settings.model_copy(update={"encoder": settings.encoder.model_copy(update={"threads": threads})})
 
 
 def export_command(
@@ -172,7 +179,7 @@ def reindex_command(config: ConfigOption = None) -> None:
     settings = find_settings(config)
 
     async def work() -> None:
-        async with open_stores(settings, anew=True) as stores:
+        async with open_stores(_on_all_cores(settings), anew=True) as stores:
             with _counting("indexing") as progress:
                 await stores.reindex(progress=progress)
 

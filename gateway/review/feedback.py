@@ -102,7 +102,7 @@ class Feedback:
         if await _discontent(connection, entry, since) < self._settings.pause_after:
             return False
         paused = replace(entry, state="paused", revision=entry.revision + 1, updated_at=now)
-        await write_next(connection, paused, {"state": "paused"})
+        await write_next(connection, paused)
         await remember(connection, paused, by="feedback", change="paused")
         return True
 

@@ -236,6 +236,26 @@ async def test_many_are_put_in_one_go_and_the_bad_ones_are_told(store: EntryStor
     assert (edited.change, edited.entry.state, edited.entry.revision) == ("edited", "paused", 2)
 
 
+async def test_entries_that_come_in_together_meet_each_other(store: EntryStore) -> None:
+    results = await store.put(
+        "shop",
+        [
+            Incoming(content=content("One?"), id="a"),
+            Incoming(content=content("one"), id="b"),
+            Incoming(content=content("Two?"), id="a"),
+            Incoming(content=content("One!"), id="c"),
+            Incoming(content=content("two"), id="c", state="paused"),
+            Incoming(content=content("ONE"), id="b"),
+        ],
+        by="ann",
+    )
+    kinds = [result.change if isinstance(result, Put) else type(result) for result in results]
+    assert kinds == ["created", DuplicatePhrasing, "edited", "created", "edited", "created"]
+    kept = {entry.id: (entry.question, entry.state) for entry in (await store.list("shop")).entries}
+    assert kept == {"a": ("Two?", "active"), "b": ("ONE", "active"), "c": ("two", "paused")}
+    assert [step.change for step in await store.history("shop", "a")] == ["created", "edited"]
+
+
 async def test_a_group_sees_its_own_entries_and_everybodys(store: EntryStore) -> None:
     for name, group in {"all": "", "staff": "staff", "board": "board"}.items():
         await store.create("shop", content(f"{name}?", group=group), by="ann", state="active", entry_id=name)

@@ -105,6 +105,20 @@ async def test_many_calls_at_once_never_mix_up_their_rows(batcher: MicroBatcher[
     assert model.most_threads_inside == 1
 
 
+async def test_with_more_threads_as_many_inferences_run_side_by_side() -> None:
+    both = threading.Barrier(2)
+
+    def infer(batch: Sequence[str]) -> Vector:
+        both.wait(10)  # breaks unless another inference runs now
+        return np.array([[len(word), ord(word[0])] for word in batch], np.float32)
+
+    batcher = MicroBatcher(infer, length=len, budget=1, threads=2)
+    words = ["aaaa", "bb", "c", "dddd"]
+    for _ in range(2):
+        assert seen(await batcher.submit(words)) == expected(*words)
+    await batcher.close()
+
+
 async def test_what_runs_together_is_of_similar_length_and_within_the_budget(
     model: Model, batcher: MicroBatcher[str]
 ) -> None:

@@ -1,0 +1,94 @@
+"""Entries that come in together: what they may meet is read at once, and what is new is written at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from cache.claims import KEYS_AT_ONCE, Claims
+from cache.entries import Entry
+from cache.queries import with_phrasings
+from cache.rows import entries_from_rows, is_name, wanted_ids
+from cache.writing import write_edited, write_new
+from storage.schema import entries
+
+__all__ = ["Arrivals"]
+
+
+class Arrivals:
+    """The entries of one transaction, beside those that were there before it."""
+
+    def __init__(self, connection: AsyncConnection, tenant: str, claims: Claims, *, by: str) -> None:
+        self._claims = claims
+        self._connection = connection
+        self.tenant = tenant
+        self._by = by
+        self._owners: dict[str, str] = {}  # of ids that are taken
+        self._there: dict[str, Entry] = {}  # this tenant's
+        self._new: dict[str, Entry] = {}  # not written yet
+
+    @classmethod
+    async def read(
+        cls,
+        connection: AsyncConnection,
+        tenant: str,
+        names: Sequence[str],
+        phrasings: Sequence[str],
+        *,
+        by: str,
+    ) -> Self:
+        """For entries that want to be called so and that say this."""
+        arrivals = cls(connection, tenant, await Claims.read(connection, tenant, phrasings), by=by)
+        ids = sorted({one for name in names if is_name(name) for one in wanted_ids(tenant, name)})
+        for start in range(0, len(ids), KEYS_AT_ONCE):
+            some = ids[start : start + KEYS_AT_ONCE]
+            owners = select(entries.c.id, entries.c.tenant).where(entries.c.id.in_(some))
+            arrivals._owners |= {row.id: row.tenant for row in await connection.execute(owners)}
+        own = [entry_id for entry_id, owner in arrivals._owners.items() if owner == tenant]
+        for start in range(0, len(own), KEYS_AT_ONCE):
+            mine = with_phrasings().where(entries.c.id.in_(own[start : start + KEYS_AT_ONCE]))
+            found = entries_from_rows((await connection.execute(mine)).mappings())
+            arrivals._there |= {entry.id: entry for entry in found}
+        return arrivals
+
+    def id_of(self, name: str) -> str:
+        """What an entry of that name is called: the name, unless another tenant has taken it.
+
+        Raises:
+            InvalidEntry: if it is no name.
+        """
+        wanted, second = wanted_ids(self.tenant, name)
+        return wanted if self._owners.get(wanted, self.tenant) == self.tenant else second
+
+    def there(self, entry_id: str) -> Entry | None:
+        """The entry as it is by now."""
+        return self._there.get(entry_id)
+
+    def create(self, entry: Entry) -> None:
+        """Take in a new entry; it is written by the next `write`.
+
+        Raises:
+            DuplicatePhrasing: if an active entry, present or come in with it, says the same.
+        """
+        self._claims.take(entry)
+        self._new[entry.id] = self._there[entry.id] = entry
+
+    async def edit(self, changed: Entry) -> None:
+        """Write the next revision of an entry that is there.
+
+        Raises:
+            DuplicatePhrasing, EntryConflict: nothing was written then.
+        """
+        self._claims.take(changed)
+        if changed.id in self._new:
+            await self.write()
+        await write_edited(self._connection, changed, by=self._by)
+        self._there[changed.id] = changed
+
+    async def write(self) -> None:
+        """Write what is new."""
+        await write_new(self._connection, [*self._new.values()], by=self._by)
+        self._new.clear()

@@ -1,0 +1,101 @@
+"""Each active entry claims its phrasings: no two of one shelf answer the very same question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from typing import Self
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from cache.entries import Entry
+from cache.errors import DuplicatePhrasing
+from cache.text import exact_key, normalise
+from storage.schema import entries, entry_phrasings
+
+__all__ = ["KEYS_AT_ONCE", "Claims", "refuse_duplicates"]
+
+KEYS_AT_ONCE = 5_000  # SQLite takes 32,766 parameters a statement
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """Who claims a phrasing, for whom, and from when to when."""
+
+    entry: str
+    language: str
+    group: str
+    valid_from: date | None
+    valid_until: date | None
+
+
+class Claims:
+    """Who claims some phrasings of a tenant, among what is there and what comes in."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, dict[str, _Claim]] = {}  # by normalised phrasing and entry
+        self._of: dict[str, set[str]] = {}  # the normalised phrasings of each entry
+
+    @classmethod
+    async def read(cls, connection: AsyncConnection, tenant: str, phrasings: Iterable[str]) -> Self:
+        """The claims on these phrasings; others are unknown to it."""
+        claims = cls()
+        keys = sorted({exact_key(normalise(phrasing)) for phrasing in phrasings})
+        found = select(
+            entry_phrasings.c.normalised,
+            entries.c.id,
+            entries.c.language,
+            entries.c.group,
+            entries.c.valid_from,
+            entries.c.valid_until,
+        ).join(entries, entries.c.id == entry_phrasings.c.entry_id)
+        for start in range(0, len(keys), KEYS_AT_ONCE):
+            claimed = found.where(
+                entry_phrasings.c.tenant == tenant,
+                entry_phrasings.c.exact_key.in_(keys[start : start + KEYS_AT_ONCE]),
+                entries.c.state == "active",
+            )
+            for normalised, *claim in await connection.execute(claimed):
+                claims._hold(normalised, _Claim(*claim))
+        return claims
+
+    def take(self, entry: Entry) -> None:
+        """Let an entry claim its phrasings if it is active, and nothing else.
+
+        Raises:
+            DuplicatePhrasing: naming the phrasing and the other entry; all claims are as before then.
+        """
+        claim = _Claim(entry.id, entry.language, entry.group, entry.valid_from, entry.valid_until)
+        wanted = {normalise(text): text for text in entry.phrasings} if entry.state == "active" else {}
+        for normalised, phrasing in wanted.items():
+            for other in self._held.get(normalised, {}).values():
+                if _compete(claim, other):
+                    raise DuplicatePhrasing(phrasing, other=other.entry)
+        for normalised in self._of.pop(entry.id, ()):
+            del self._held[normalised][entry.id]
+        for normalised in wanted:
+            self._hold(normalised, claim)
+
+    def _hold(self, normalised: str, claim: _Claim) -> None:
+        self._held.setdefault(normalised, {})[claim.entry] = claim
+        self._of.setdefault(claim.entry, set()).add(normalised)
+
+
+async def refuse_duplicates(connection: AsyncConnection, entry: Entry) -> None:
+    """Refuse an active entry that says what another one says, on one shelf, at one time, to one asker.
+
+    Raises:
+        DuplicatePhrasing: naming the phrasing and the other entry.
+    """
+    (await Claims.read(connection, entry.tenant, entry.phrasings)).take(entry)
+
+
+def _compete(some: _Claim, other: _Claim) -> bool:
+    """Whether either could answer somebody on one day: last year's price and this year's never meet."""
+    one_shelf = some.entry != other.entry and some.language == other.language
+    seen_together = not some.group or other.group in ("", some.group)
+    starts_in_time = not (some.valid_from and other.valid_until) or some.valid_from <= other.valid_until
+    ends_in_time = not (some.valid_until and other.valid_from) or other.valid_from <= some.valid_until
+    return one_shelf and seen_together and starts_in_time and ends_in_time
