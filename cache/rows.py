@@ -80,8 +80,10 @@ def entries_from_rows(rows: Iterable[RowMapping]) -> list[Entry]:
     first: dict[str, RowMapping] = {}
     phrasings: dict[str, list[str]] = {}
     for row in rows:
-        first.setdefault(row["id"], row)
-        phrasings.setdefault(row["id"], []).append(row["phrasing"])
+        entry_id = row["id"]
+        if entry_id not in first:
+            first[entry_id], phrasings[entry_id] = row, []
+        phrasings[entry_id].append(row["phrasing"])
     return [_entry(row, tuple(phrasings[entry_id])) for entry_id, row in first.items()]
 
 

@@ -199,6 +199,7 @@ def _file_engines(url: URL) -> dict[str, AsyncEngine]:
         connect_args={**driver, "pragmas": reading},
         isolation_level="AUTOCOMMIT",
         pool_reset_on_return=None,
+        skip_autocommit_rollback=True,  # there is nothing to roll back, and asking costs a crossing
         pool_size=4,
         max_overflow=12,
         pool_use_lifo=True,
