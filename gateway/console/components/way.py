@@ -11,8 +11,10 @@ from classifiers.faithfulness import Checked, StatementState, StatementVerdict, 
 from classifiers.gate import GateLabel, GateVerdict
 from gateway.console.components.amounts import milliseconds, share
 from gateway.console.components.chip import Tone, chip
+from gateway.console.components.reasons import reason_of, statement_reason
 from gateway.console.texts import Texts
 from gateway.domain import Correction, Draft, NothingRelevant, Offers, Passage, Sent, Step
+from gateway.review.steps import rendered
 
 __all__ = ["LABEL_TONES", "show_way"]
 
@@ -40,26 +42,26 @@ def _step(t: Texts, step: Step, slowest: float) -> None:
 
 
 def _found(t: Texts, step: Step) -> None:
+    why = reason_of(t, found) if isinstance(found := rendered(step.found), dict) else ""
     match step.found:
         case GateVerdict() as verdict:
-            _gate(t, verdict)
-        case Hit(score=score, phrasing=phrasing, reason=reason, entry=entry):
+            _gate(t, verdict, why)
+        case Hit(score=score, phrasing=phrasing, entry=entry):
             _line(t("try_it.hit"), "good", t("try_it.score", score=f"{score:.3f}"))
-            _said(reason, t("try_it.nearest", text=phrasing), t("try_it.entry", text=entry.answer))
-        case NearMiss(score=score, phrasing=phrasing, reason=reason):
+            _said(t("try_it.nearest", text=phrasing), t("try_it.entry", text=entry.answer))
+        case NearMiss(score=score, phrasing=phrasing):
             _line(t("try_it.near_miss"), "warn", t("try_it.score", score=f"{score:.3f}"))
-            _said(reason, t("try_it.nearest", text=phrasing))
-        case Miss(reason=reason, lookup_failed=failed):
+            _said(why, t("try_it.nearest", text=phrasing))
+        case Miss(lookup_failed=failed):
             _line(t("try_it.miss"), "bad" if failed else "quiet", "")
-            _said(reason)
+            _said(why)
         case Draft(text=text, contexts=contexts, model=model, correction=correction):
             _line(t("stages.rag"), "calm", t("try_it.written", model=model, n=len(contexts)))
             _correction(t, correction)
             ui.label(text).classes("pre")
             _passages(t, contexts)
-        case NothingRelevant(reason=reason, contexts=contexts, correction=correction):
+        case NothingRelevant(contexts=contexts, correction=correction):
             _line(t("try_it.nothing"), "warn", "")
-            _said(reason)
             _correction(t, correction)
             _passages(t, contexts)
         case Checked(passed=passed, faithfulness=faithfulness, statements=statements):
@@ -70,8 +72,8 @@ def _found(t: Texts, step: Step) -> None:
             )
             for statement in statements:
                 _statement(t, statement)
-        case Unchecked(reason=reason, statements=statements):
-            _line(t("try_it.unchecked", reason=reason), "warn", "")
+        case Unchecked(statements=statements):
+            _line(t("try_it.unchecked", reason=why), "warn", "")
             for statement in statements:
                 _statement(t, statement)
         case Offers(offers=offers):
@@ -93,11 +95,11 @@ def _correction(t: Texts, correction: Correction | None) -> None:
         _said(t(f"try_it.web_{correction.web}", query=correction.query))
 
 
-def _gate(t: Texts, verdict: GateVerdict) -> None:
+def _gate(t: Texts, verdict: GateVerdict, why: str) -> None:
     name = t(f"labels.{verdict.label}")
     named = f"{name} · {verdict.topic}" if verdict.topic else name
     _line(named, LABEL_TONES[verdict.label], t("try_it.score", score=f"{verdict.score:.3f}"))
-    _said(verdict.reason)
+    _said(why)
     if verdict.nearest is not None:
         _said(t("try_it.nearest", text=verdict.nearest.text))
     if verdict.nearest_ours is not None:
@@ -112,7 +114,8 @@ def _statement(t: Texts, statement: StatementVerdict) -> None:
         if statement.score is not None:
             ui.label(t("try_it.statement_score", score=share(statement.score))).classes("quiet small")
         if not statement.supported:
-            ui.label(statement.reason).classes("small")
+            found = rendered(statement)
+            ui.label(statement_reason(t, found if isinstance(found, dict) else {})).classes("small")
 
 
 def _passages(t: Texts, contexts: tuple[Passage, ...]) -> None:
@@ -131,5 +134,5 @@ def _line(text: str, tone: Tone, beside: str) -> None:
 
 
 def _said(*texts: str) -> None:
-    for text in texts:
+    for text in filter(None, texts):
         ui.label(text).classes("small pre")

@@ -58,8 +58,10 @@ def collisions_of(visit: Visit, review: Review) -> None:
     with card(t("entry.collisions"), name="collisions"):
         for one in review.collisions[:SHOWN_COLLISIONS]:
             _collision(t, one)
+        if lost:
+            ui.label(t("entry.not_found")).classes("small warn-text")
         for missed in lost:
-            ui.label(t("entry.not_found", text=missed.phrasing)).classes("small warn-text")
+            ui.label(missed.phrasing).classes("quoted small quiet")
 
 
 def _collision(t: Texts, one: Collision) -> None:

@@ -12,6 +12,7 @@ from cache.matching import Candidate
 from classifiers.faithfulness import StatementState
 from gateway.console.components.chip import chip
 from gateway.console.components.moments import when
+from gateway.console.components.reasons import reason_of, statement_reason
 from gateway.console.texts import Texts
 from gateway.console.visit import Visit
 from gateway.review.judgements import Drafted
@@ -82,7 +83,8 @@ def _stage(t: Texts, step: Found) -> None:
 
 def _found(t: Texts, found: Found) -> None:
     kind = found.get("type", "")
-    with ui.element("div").classes("line"):
+    with ui.element("div").classes("line") as line:
+        line.props["title"] = found.get("reason") or ""  # in the judge's own words
         match kind:
             case "gate_verdict":
                 label = found["label"]
@@ -109,8 +111,8 @@ def _found(t: Texts, found: Found) -> None:
             ui.label(near["text"][:300]).classes("quoted")
     if kind in ("near_miss", "hit"):
         ui.label(found["phrasing"]).classes("quoted small quiet")
-    if found.get("reason"):
-        ui.label(found["reason"]).classes("mono small faint")
+    if why := reason_of(t, found):
+        ui.label(why).classes("small quiet why")
 
 
 _STATES: tuple[StatementState, ...] = ("unsupported", "unchecked", "supported")
@@ -158,7 +160,7 @@ def _piece(t: Texts, text: str, statement: Found | None) -> None:
 def _doubt(t: Texts, statement: Found) -> None:
     with ui.element("div").classes("line small doubt"):
         ui.label(_doubted(t, statement)).classes("strong")
-        ui.label(statement["reason"]).classes("mono")
+        ui.label(statement_reason(t, statement))
         if statement["evidence"]:
             ui.label(statement["evidence"]).classes("quoted quiet")
 

@@ -1,0 +1,53 @@
+"""Why a judge said so, in the reader's language: made of what it found, as JSON, not of its sentence.
+
+What has no parts, as the words of a language model, is shown as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gateway.console.texts import Texts
+
+__all__ = ["reason_of", "statement_reason"]
+
+NAMED = 5  # parts of a kind that are spelled out
+
+Found = Mapping[str, Any]
+
+
+def reason_of(t: Texts, found: Found) -> str:
+    """Why a stage found what it found; "" where the rest of the page says it already."""
+    match found.get("type"):
+        case "gate_verdict":
+            rule = f"why.gate.{found.get('rule', '').partition(':')[0]}"
+            return t.or_else(f"{rule}.{found['label']}", t.or_else(rule, found["reason"]))
+        case "checked" if not found["passed"]:
+            return t("why.worst", reason=statement_reason(t, found["statements"][found["worst"]]))
+        case "checked" | "hit" | "nothing_relevant":
+            return ""
+        case "miss" if not found.get("lookup_failed"):
+            return ""
+    return str(found.get("reason") or "")
+
+
+def statement_reason(t: Texts, statement: Found) -> str:
+    """What is new in a statement, by kind."""
+    kinds: dict[str, list[str]] = {}
+    for part in statement.get("new") or ():
+        kinds.setdefault(part["kind"], []).append(_part(t, part))
+    if kinds and statement.get("state") != "unchecked":
+        return t("why.joint").join(t(f"why.{kind}", text=_some(texts)) for kind, texts in kinds.items())
+    return str(statement["reason"])
+
+
+def _part(t: Texts, part: Found) -> str:
+    if not part["instead"]:
+        return str(part["text"])
+    return t("why.instead", mine=part["text"], theirs=part["instead"])
+
+
+def _some(texts: Iterable[str]) -> str:
+    known = list(dict.fromkeys(texts))
+    return ", ".join(known[:NAMED]) + (" …" if len(known) > NAMED else "")
