@@ -55,7 +55,7 @@ def settings(folder: Path, receiver: Receiver) -> Settings:
     change = {
         "server": {"port": 0},
         "auth": {"keys": [{"key": KEYS["client"], "role": "client"}]},
-        "cache": {"audit_rate": 1.0, "audit_rate_exact": 0.2},
+        "cache": {"audit_rate": 1.0, "audit_rate_exact": 0.2, "audit_rate_rag": 0.3},
         "delivery": {"webhooks": [webhook]},
     }
     return own.model_copy(

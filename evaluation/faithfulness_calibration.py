@@ -23,7 +23,7 @@ from evaluation.faithfulness import Judged, evaluate_faithfulness
 from evaluation.statistics import Rate
 from gateway.settings import FaithfulnessSettings
 from gateway.stages import Judge
-from storage.schema import draft_labels
+from storage.schema import audits, draft_labels
 from storage.sql import Database
 
 __all__ = [
@@ -63,11 +63,25 @@ class FaithfulnessCalibration:
 
 
 async def reviewed_answers(db: Database, tenant: str) -> list[Answer]:
-    """The drafts of a tenant of which reviewers said whether they were fine."""
-    query = select(draft_labels).where(draft_labels.c.tenant == tenant).order_by(draft_labels.c.at)
+    """RAG's answers, held back or delivered, of which reviewers said whether their contexts say the same."""
+    drafts = select(draft_labels).where(draft_labels.c.tenant == tenant).order_by(draft_labels.c.at)
+    known = audits.c.tenant == tenant, audits.c.faithful.is_not(None), audits.c.question != ""
     async with db.connect() as connection:
-        rows = (await connection.execute(query)).mappings().all()
+        rows = (await connection.execute(drafts)).mappings().all()
+        delivered = (
+            (await connection.execute(select(audits).where(*known).order_by(audits.c.at))).mappings().all()
+        )
     return [
+        Answer(
+            id=row["id"],
+            answer=row["answer"],
+            contexts=[passage["text"] for passage in row["contexts"] or ()],
+            faithful=row["faithful"],
+            question=row["question"],
+            lang=row["language"],
+        )
+        for row in delivered
+    ] + [
         Answer(
             id=row["ticket_id"],
             answer=row["answer"],

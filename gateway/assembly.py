@@ -215,7 +215,12 @@ def _figures(settings: Settings, stores: Stores, audits: Audits) -> Figures:
 def _lookups(settings: CacheSettings, stores: Stores, metrics: Metrics) -> LookupLog | None:
     if not settings.enabled:
         return None
-    rates = Rates(vector=settings.audit_rate, exact=settings.audit_rate_exact, first=settings.audit_first)
+    rates = Rates(
+        vector=settings.audit_rate,
+        exact=settings.audit_rate_exact,
+        rag=settings.audit_rate_rag,
+        first=settings.audit_first,
+    )
     return LookupLog(
         stores.database,
         stores.shelf,

@@ -11,13 +11,23 @@ import numpy as np
 from sqlalchemy import Column, ColumnElement, Select, Table, exists, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from cache.audit import anytime_upper
 from cache.calibration import CONFIDENCE
 from gateway.figures.hours import View, whole_hours
 from gateway.figures.rates import Rate
 from gateway.review.windows import ShelfReport
 from storage.schema import audits, feedback, outcomes, tickets
 
-__all__ = ["TicketFigures", "WrongAnswers", "judged_of", "thumbs_of", "tickets_of", "wrong_answers"]
+__all__ = [
+    "TicketFigures",
+    "WrongAnswers",
+    "WrongRagAnswers",
+    "judged_of",
+    "thumbs_of",
+    "tickets_of",
+    "wrong_answers",
+    "wrong_rag_answers",
+]
 
 TIMED = 10_000  # answered tickets whose waits are read: the newest of the period
 
@@ -60,6 +70,22 @@ class WrongAnswers:
     shelves: tuple[ShelfReport, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongRagAnswers:
+    """How many of the delivered answers by RAG are wrong, since the present cuts of the cache serve.
+
+    Of all shelves together, as all are drawn at one rate. The limit holds at all looks together.
+    """
+
+    answers: int
+    judged: int
+    wrong: int
+    unsure: int
+    estimate: float | None  # None where nothing was judged
+    upper: float  # who is unsure has not said that it was right
+    confidence: float
+
+
 async def tickets_of(connection: AsyncConnection, view: View, *, promise: timedelta) -> TicketFigures:
     """The tickets of a view."""
     waiting = select(tickets.c.state, func.count()).where(tickets.c.state.in_(("open", "claimed")))
@@ -100,6 +126,7 @@ async def thumbs_of(connection: AsyncConnection, view: View) -> Rate:
 async def judged_of(connection: AsyncConnection, view: View) -> Rate:
     """Wrong ones, of the audited hits on which a reviewer decided during the period."""
     query = select(audits.c.verdict, func.count()).where(audits.c.verdict.in_(("right", "wrong")))
+    query = query.where(audits.c.tier != "rag")
     query = _during(query.group_by(audits.c.verdict), audits, audits.c.judged_at, view)
     given = await _by_name(connection, query)
     return Rate(given.get("wrong", 0), sum(given.values()))
@@ -120,6 +147,22 @@ def wrong_answers(reports: Iterable[ShelfReport], language: str | None) -> Wrong
         upper_exact=_weighed(shelves, [one.wrong_per_request_exact.upper for one in shelves]),
         confidence=max(0.0, 1 - (1 - CONFIDENCE) * len(shelves)),
         shelves=shelves,
+    )
+
+
+def wrong_rag_answers(reports: Iterable[ShelfReport], language: str | None) -> WrongRagAnswers:
+    """The sampled answers by RAG of a tenant, or of one of its languages, in one figure."""
+    samples = [one.rag for one in reports if language in (None, one.language)]
+    wrong, unsure = sum(one.wrong for one in samples), sum(one.unsure for one in samples)
+    judged = sum(one.right for one in samples) + wrong + unsure
+    return WrongRagAnswers(
+        answers=sum(one.hits for one in samples),
+        judged=judged,
+        wrong=wrong,
+        unsure=unsure,
+        estimate=wrong / judged if judged else None,
+        upper=anytime_upper(wrong + unsure, judged, 1 - CONFIDENCE),
+        confidence=CONFIDENCE,
     )
 
 

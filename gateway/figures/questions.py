@@ -20,7 +20,7 @@ __all__ = ["OTHERS", "AskedQuestion", "Behind", "QuestionPage", "count_behind", 
 LARGEST_PAGE = 200
 
 # Figures that are no rate of outcomes, but whose questions can be named all the same.
-OTHERS = ("thumbs_down", "judged_wrong")
+OTHERS = ("thumbs_down", "judged_wrong", "rag_judged_wrong")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,10 @@ async def count_behind(connection: AsyncConnection, view: View, behind: Behind) 
 
 def _texts() -> Select[Any]:
     """Rows with the best text that is known, each from one look-up by key."""
-    same = outcomes.c.request_id == audits.c.request_id, outcomes.c.entry_id == audits.c.entry_id
+    same = (
+        outcomes.c.request_id == audits.c.request_id,
+        func.coalesce(outcomes.c.entry_id, "") == audits.c.entry_id,
+    )
     audited = select(func.min(audits.c.question)).where(outcomes.c.tenant == audits.c.tenant, *same)
     matched = select(entry_phrasings.c.text).where(
         entry_phrasings.c.entry_id == outcomes.c.entry_id, entry_phrasings.c.position == 0
@@ -144,6 +147,10 @@ def _counted(figure: str, view: View) -> list[ColumnElement[bool]]:
         case "judged_wrong":
             wrong = exists().where(audits.c.request_id == outcomes.c.request_id)
             wrong = wrong.where(audits.c.entry_id == outcomes.c.entry_id, audits.c.verdict == "wrong")
+            return [wrong.where(*whole_hours(audits.c.judged_at, view.period))]
+        case "rag_judged_wrong":
+            wrong = exists().where(audits.c.request_id == outcomes.c.request_id, outcomes.c.outcome == "rag")
+            wrong = wrong.where(audits.c.tier == "rag", audits.c.verdict == "wrong")
             return [wrong.where(*whole_hours(audits.c.judged_at, view.period))]
         case _ if figure in FIGURES:
             return [FIGURES[figure].counted.among(outcomes.c), *whole_hours(outcomes.c.at, view.period)]

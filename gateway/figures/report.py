@@ -12,10 +12,12 @@ from gateway.figures.hours import Count, View, counts_of, rate_of
 from gateway.figures.people import (
     TicketFigures,
     WrongAnswers,
+    WrongRagAnswers,
     judged_of,
     thumbs_of,
     tickets_of,
     wrong_answers,
+    wrong_rag_answers,
 )
 from gateway.figures.questions import Behind, QuestionPage, count_behind, questions_behind
 from gateway.figures.rates import Rate
@@ -75,6 +77,7 @@ class Report:
     thumbs_down: Rate
     judged_wrong: Rate
     wrong_answers: WrongAnswers
+    wrong_rag_answers: WrongRagAnswers
 
 
 class Figures:
@@ -119,6 +122,7 @@ class Figures:
             thumbs_down=thumbs,
             judged_wrong=judged,
             wrong_answers=wrong_answers(shelves, view.language),
+            wrong_rag_answers=wrong_rag_answers(shelves, view.language),
         )
 
     async def questions(

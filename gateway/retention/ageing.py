@@ -105,6 +105,8 @@ class Ageing:
         counts["audits"] += await self._delete(audits, *open_)
         async with self._db.begin() as connection:
             judged = (audits.c.at < cut, audits.c.question != "")
+            written = update(audits).where(*judged, audits.c.tier == "rag")
+            await connection.execute(written.values(answer="", contexts=None))
             silent = update(audits).where(*judged).values(question="", comment="")
             counts["audits"] += (await connection.execute(silent)).rowcount
         counts["draft_labels"] += await self._delete(draft_labels, draft_labels.c.at < cut)

@@ -102,14 +102,16 @@ def _silenced(traces: Traces, request: str, alias: str, nobody: str) -> list[tup
 async def _silence_audits(
     connection: AsyncConnection, tenant: str, requests: Sequence[str], aliases: Mapping[str, str]
 ) -> int:
-    """The verdicts are evidence of the error bound; question and comment are not."""
-    query = select(audits.c.id, audits.c.request_id)
+    """The verdicts are evidence of the error bound; what was asked, said and written for him is not."""
+    query = select(audits.c.id, audits.c.request_id, audits.c.tier)
     found = await connection.execute(
         query.where(audits.c.tenant == tenant, audits.c.request_id.in_(requests))
     )
     rows = found.all()
-    for id_, request in rows:
-        silent = {"question": "", "comment": "", "request_id": aliases[request]}
+    for id_, request, tier in rows:
+        silent: dict[str, str | None] = {"question": "", "comment": "", "request_id": aliases[request]}
+        if tier == "rag":
+            silent |= {"answer": "", "contexts": None, "topic": ""}
         await connection.execute(update(audits).where(audits.c.id == id_).values(silent))
     return len(rows)
 

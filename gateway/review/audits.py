@@ -6,7 +6,7 @@ if the process dies in between.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -22,10 +22,11 @@ from cache.drift import Drift
 from cache.errors import EntryNotFound
 from cache.shelf import Shelf
 from cache.store import EntryStore
-from gateway.errors import Conflict, NotFound, StoreUnavailable
+from gateway.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
 from gateway.review.kept import page, reading, writing
 from gateway.review.steps import storable
 from gateway.review.windows import (
+    AuditTier,
     Sample,
     ShelfReport,
     Window,
@@ -56,15 +57,17 @@ class Audit:
     tenant: str
     language: str
     request_id: str
-    tier: Literal["exact", "vector"]
+    tier: AuditTier
     score: float
     question: str
     phrasing: str  # of the entry, that matched best
     answer: str  # as it was served
-    entry_id: str
+    contexts: tuple[Mapping[str, str], ...]  # what RAG wrote it from
+    entry_id: str  # empty for an answer by RAG
     entry_revision: int
     topic: str
     verdict: AuditVerdict
+    faithful: bool | None  # whether an answer by RAG says what its contexts say
     comment: str
     by: str | None
     at: datetime
@@ -114,18 +117,29 @@ class Audits:
         return AuditPage(found, found[-1].id if more else None)
 
     async def judge(
-        self, audit_id: str, *, tenant: str, verdict: Judgement, comment: str = "", by: str
+        self,
+        audit_id: str,
+        *,
+        tenant: str,
+        verdict: Judgement,
+        faithful: bool | None = None,
+        comment: str = "",
+        by: str,
     ) -> Audit:
         """Say whether the answer was right for the question, and act if that was one wrong too many.
 
         The same person may correct himself, and anybody may settle what another was unsure of.
 
+        Args:
+            faithful: whether a wrong answer by RAG says what its contexts say: not the judge erred, then.
+
         Raises:
-            Conflict: if another has judged it.
+            Conflict: if another has judged it; InvalidRequest: if this answer can't be faithful.
         """
-        given = {"verdict": verdict, "comment": storable(comment), "by": by}
+        given: dict[str, Any] = {"verdict": verdict, "comment": storable(comment), "by": by}
         async with writing(self._db, "audits") as connection:
             audit = await _fetch(connection, audit_id, tenant=tenant, to_change=True)
+            given["faithful"] = _faithful(audit, verdict, faithful)
             if audit.verdict in ("right", "wrong") and audit.by != by:
                 raise Conflict(f"audit {audit.id} was already judged {audit.verdict} by {audit.by}")
             if given != {name: getattr(audit, name) for name in given}:
@@ -145,7 +159,7 @@ class Audits:
             audit = await _fetch(connection, audit_id, tenant=tenant, to_change=True)
             if audit.verdict != "open" and audit.by != by:
                 raise Conflict(f"audit {audit.id} was judged {audit.verdict} by {audit.by}")
-            blank = {"verdict": "open", "comment": "", "by": None, "judged_at": None}
+            blank = {"verdict": "open", "faithful": None, "comment": "", "by": None, "judged_at": None}
             await connection.execute(update(table).where(table.c.id == audit.id).values(**blank))
             return await _fetch(connection, audit_id, tenant=tenant)
 
@@ -245,6 +259,8 @@ async def pause_if_wrong(entries: EntryStore, audit: Audit, *, asked: bool | Non
     """
     if audit.verdict != "wrong" or asked is False or (asked is None and audit.tier != "exact"):
         return False
+    if audit.tier == "rag":  # it has no entry
+        return False
     try:
         entry = await entries.get(audit.tenant, audit.entry_id)
     except EntryNotFound:
@@ -278,7 +294,8 @@ async def _judged(connection: AsyncConnection, window: Window) -> list[tuple[flo
 def _present(past: list[Window], shelf: tuple[str, str], cut: Cut) -> Window:
     """The window of the cut that serves; an empty one where nothing was looked up since it does."""
     of_shelf = [window for window in past if (window.tenant, window.language) == shelf]
-    fresh: dict[str, Any] = {"id": "", "cut": cut.score, "lookups": 0, "exact_hits": 0, "vector_hits": 0}
+    fresh: dict[str, Any] = dict.fromkeys(("lookups", "exact_hits", "vector_hits", "rag_answers"), 0)
+    fresh |= {"id": "", "cut": cut.score}
     fresh |= {"tenant": shelf[0], "language": shelf[1], "model": of_shelf[0].model, "since": cut.since}
     fresh |= {"drift": Drift(), "started_at": datetime.now(UTC), "breached_at": None, "action": None}
     return next((window for window in of_shelf if window.since == cut.since), None) or Window(**fresh)
@@ -294,5 +311,14 @@ def _why(done: str, window: Window, cut: Cut, sample: Sample) -> str:
     )
 
 
+def _faithful(audit: Audit, verdict: Judgement, said: bool | None) -> bool | None:
+    """What a verdict says of an answer by RAG and its contexts; a right one is taken for faithful."""
+    if said is not None and (audit.tier != "rag" or verdict != "wrong"):
+        raise InvalidRequest("faithful: only a wrong answer by RAG can be asked about", param="faithful")
+    if audit.tier != "rag" or verdict == "unsure":
+        return None
+    return bool(said) if verdict == "wrong" else True
+
+
 def _audit(row: RowMapping) -> Audit:
-    return Audit(**dict(row))
+    return Audit(**dict(row) | {"contexts": tuple(row["contexts"] or ())})

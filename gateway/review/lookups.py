@@ -1,5 +1,7 @@
 """The record of lookups: counted for every shelf, a random sample of the hits kept for a reviewer.
 
+Answers by RAG are counted and sampled beside them, since what the judge let through is not known to be right.
+
 Written beside the way, so that no hit waits or fails for it. The sample is drawn by the operating system's
 randomness, whatever the score: what the reviewers say of it holds for all hits.
 """
@@ -21,14 +23,17 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from cache.calibration import Cut
 from cache.drift import Drift
 from cache.entries import Entry
-from cache.matching import Hit, Match, Miss, NearMiss, Tier
+from cache.matching import Hit, Match, Miss, NearMiss
 from cache.shelf import Shelf
+from classifiers.faithfulness import Checked
 from gateway.batches import Batches
-from gateway.domain import Outcome, Question
+from gateway.domain import Answered, Draft, Outcome, Passage, Question
+from gateway.review.steps import storable
+from gateway.review.windows import AuditTier
 from storage.schema import audit_windows, audits
 from storage.sql import Database
 
-__all__ = ["Lookup", "LookupLog", "Rates", "topic_of"]
+__all__ = ["Lookup", "LookupLog", "Rates", "Written", "topic_of"]
 
 MOST_OPEN = 500  # audits of a window that wait; whoever has not come so far draws no more
 
@@ -39,15 +44,25 @@ class Rates:
 
     vector: float = 0.05
     exact: float = 0.01
+    rag: float = 0.02  # of the delivered answers by RAG
     first: int = 30  # hits by meaning of every window that are all drawn
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """What RAG answered, as it was delivered."""
+
+    text: str
+    contexts: tuple[Passage, ...]
+    score: float  # of its worst statement
+
+
+@dataclass(frozen=True, slots=True)
 class Lookup:
-    """A question that was looked up, and what was found."""
+    """A question that was looked up, and what was found; or that RAG answered."""
 
     question: Question
-    found: Match
+    found: Match | Written
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
@@ -85,6 +100,8 @@ class LookupLog(Batches[Lookup]):
                     pass
                 case Hit() | NearMiss() | Miss():
                     self.add(Lookup(outcome.question, step.found))
+                case Draft() if isinstance(outcome, Answered) and outcome.source == "rag":
+                    self.add(Lookup(outcome.question, _written(outcome, step.found)))
 
     async def _record(self, lookups: Sequence[Lookup]) -> None:
         """Count the lookups of every shelf in its window, and keep the sample."""
@@ -119,18 +136,19 @@ class LookupLog(Batches[Lookup]):
         locked = select(audit_windows).filter_by(**self._key(shelf, cut)).with_for_update()
         window = (await connection.execute(locked)).mappings().one()
         served = [one for one in lookups if not _below(one.found, cut.score)]
-        hits = [(one, one.found) for one in served if isinstance(one.found, Hit)]
-        drawn = await self._drawn(connection, window, hits)
+        looked_up = [one for one in served if not isinstance(one.found, Written)]
+        drawn = await self._drawn(connection, window, served)
         if drawn:
-            await connection.execute(insert(audits), [_row(window, one, hit) for one, hit in drawn])
+            await connection.execute(insert(audits), [_row(window, one) for one in drawn])
         drift = Drift.from_json(window["drift"])
-        for one in served:
+        for one in looked_up:
             if (score := _best_score(one.found)) is not None:
                 drift.see(score, lot=self._chance.random())
         counted = {
-            "lookups": audit_windows.c.lookups + len(served),
-            "exact_hits": audit_windows.c.exact_hits + _of_tier(hits, "exact"),
-            "vector_hits": audit_windows.c.vector_hits + _of_tier(hits, "vector"),
+            "lookups": audit_windows.c.lookups + len(looked_up),
+            "exact_hits": audit_windows.c.exact_hits + _of_tier(served, "exact"),
+            "vector_hits": audit_windows.c.vector_hits + _of_tier(served, "vector"),
+            "rag_answers": audit_windows.c.rag_answers + _of_tier(served, "rag"),
             "drift": drift.as_json(),
         }
         await connection.execute(
@@ -138,16 +156,19 @@ class LookupLog(Batches[Lookup]):
         )
 
     async def _drawn(
-        self, connection: AsyncConnection, window: RowMapping, hits: Sequence[tuple[Lookup, Hit]]
-    ) -> list[tuple[Lookup, Hit]]:
-        """A random sample, and every one of the first."""
+        self, connection: AsyncConnection, window: RowMapping, served: Sequence[Lookup]
+    ) -> list[Lookup]:
+        """A random sample, and every one of the first hits by meaning."""
+        rates = {"exact": self._rates.exact, "vector": self._rates.vector, "rag": self._rates.rag}
         drawn, seen = [], window["vector_hits"]
-        for one, hit in hits:
-            rate = self._rates.exact if hit.tier == "exact" else self._rates.vector
-            first = hit.tier == "vector" and seen < self._rates.first
-            seen += hit.tier == "vector"
-            if first or self._chance.random() < rate:
-                drawn.append((one, hit))
+        for one in served:
+            tier = _tier_of(one.found)
+            if tier is None:
+                continue
+            first = tier == "vector" and seen < self._rates.first
+            seen += tier == "vector"
+            if first or self._chance.random() < rates[tier]:
+                drawn.append(one)
         if not drawn:
             return []
         waiting = select(func.count()).where(audits.c.window_id == window["id"], audits.c.verdict == "open")
@@ -163,41 +184,75 @@ def topic_of(entry: Entry) -> str:
     return entry.sources[0].document if entry.sources else ""
 
 
-def _below(found: Match, cut: float) -> bool:
+def _written(outcome: Answered, draft: Draft) -> Written:
+    score = outcome.verdict.score if isinstance(outcome.verdict, Checked) else 0.0
+    return Written(outcome.text, draft.contexts, score)
+
+
+def _below(found: Match | Written, cut: float) -> bool:
     """Whether an older, lower cut served this: the present one can't answer for it."""
     return isinstance(found, Hit) and found.tier == "vector" and found.score < cut
 
 
-def _best_score(found: Match) -> float | None:
+def _best_score(found: Match | Written) -> float | None:
     """The best score by meaning; None where the exact tier was faster."""
     match found:
         case Hit(tier="exact"):
             return None
         case Hit(score=score) | NearMiss(score=score):
             return score
-        case Miss():
+        case Miss() | Written():
             return 0.0
 
 
-def _of_tier(hits: Sequence[tuple[Lookup, Hit]], tier: Tier) -> int:
-    return sum(hit.tier == tier for _, hit in hits)
+def _tier_of(found: Match | Written) -> AuditTier | None:
+    """How it was answered; None if it was not."""
+    if isinstance(found, Hit):
+        return found.tier
+    return "rag" if isinstance(found, Written) else None
 
 
-def _row(window: Mapping[Any, Any], lookup: Lookup, hit: Hit) -> dict[str, Any]:
+def _of_tier(served: Sequence[Lookup], tier: AuditTier) -> int:
+    return sum(_tier_of(one.found) == tier for one in served)
+
+
+def _row(window: Mapping[Any, Any], lookup: Lookup) -> dict[str, Any]:
+    shown = _of_entry(lookup.found) if isinstance(lookup.found, Hit) else _of_writing(lookup.found)
     return {
         "id": str(uuid4()),
         "window_id": window["id"],
         "tenant": window["tenant"],
         "language": window["language"],
         "request_id": lookup.question.conversation.request_id,
-        "tier": hit.tier,
-        "score": hit.score,
+        "tier": _tier_of(lookup.found),
         "question": lookup.question.text,
+        "verdict": "open",
+        "at": lookup.at,
+        **shown,
+    }
+
+
+def _of_entry(hit: Hit) -> dict[str, Any]:
+    return {
+        "score": hit.score,
         "phrasing": hit.phrasing,
         "answer": hit.entry.answer,
+        "contexts": None,
         "entry_id": hit.entry.id,
         "entry_revision": hit.entry.revision,
         "topic": topic_of(hit.entry),
-        "verdict": "open",
-        "at": lookup.at,
+    }
+
+
+def _of_writing(written: Any) -> dict[str, Any]:
+    return {
+        "score": written.score,
+        "phrasing": "",
+        "answer": storable(written.text),
+        "contexts": [
+            {"text": storable(one.text), "source": one.source, "title": one.title} for one in written.contexts
+        ],
+        "entry_id": "",
+        "entry_revision": 0,
+        "topic": next((one.source for one in written.contexts), ""),
     }

@@ -18,6 +18,7 @@ from cache.matching import Tier
 from storage.schema import audit_windows, audits
 
 __all__ = [
+    "AuditTier",
     "Breach",
     "Sample",
     "Samples",
@@ -33,6 +34,7 @@ __all__ = [
     "windows_of",
 ]
 
+AuditTier = Tier | Literal["rag"]
 ShelfState = Literal["kept", "unproven", "breached", "paused"]
 LONGEST_LIST = 100  # topics of a report
 
@@ -50,6 +52,7 @@ class Window:
     lookups: int
     exact_hits: int
     vector_hits: int
+    rag_answers: int
     drift: Drift
     started_at: datetime
     breached_at: datetime | None
@@ -73,7 +76,7 @@ class Sample:
         )
 
 
-Samples = dict[Tier, Sample]
+Samples = dict[AuditTier, Sample]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +115,7 @@ class ShelfReport:
     requests: int
     vector: Sample
     exact: Sample
+    rag: Sample  # answers that the chatbot gave meanwhile
     wrong_per_request: Bound  # served by meaning
     wrong_per_request_exact: Bound
     topics: tuple[TopicReport, ...]
@@ -154,6 +158,7 @@ async def samples_of(connection: AsyncConnection, windows: Sequence[Window]) -> 
         {
             "vector": Sample(hits=window.vector_hits, **counts.get((window.id, "vector"), {})),
             "exact": Sample(hits=window.exact_hits, **counts.get((window.id, "exact"), {})),
+            "rag": Sample(hits=window.rag_answers, **counts.get((window.id, "rag"), {})),
         }
         for window in windows
     ]
@@ -219,6 +224,7 @@ def report_of(
         requests=window.lookups,
         vector=samples["vector"],
         exact=samples["exact"],
+        rag=samples["rag"],
         wrong_per_request=bounds["vector"],
         wrong_per_request_exact=bounds["exact"],
         topics=tuple(topics),

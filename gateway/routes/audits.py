@@ -25,6 +25,7 @@ class JudgementBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     verdict: Judgement
+    faithful: bool | None = None  # of a wrong answer by RAG: its contexts say the same
     comment: Annotated[str, Field(max_length=2_000)] = ""
     pause: bool | None = None  # the entry of a wrong answer; by default after exact hits
 
@@ -57,8 +58,9 @@ async def judge(
 ) -> dict[str, Any]:
     """Judge a hit; 409 if another did. Too many wrong ones raise the cut of the shelf."""
     judged = await services.audits.judge(
-        audit_id, tenant=caller.tenant, verdict=body.verdict, comment=body.comment, by=caller.label
-    )
+        audit_id, tenant=caller.tenant, verdict=body.verdict, faithful=body.faithful,
+        comment=body.comment, by=caller.label,
+    )  # fmt: skip
     with refusals_named():
         paused = await pause_if_wrong(services.stores.entries, judged, asked=body.pause, by=caller.label)
     if paused:

@@ -86,6 +86,7 @@ def _report(report: Report) -> dict[str, Any]:
         "thumbs_down": _rate(report.thumbs_down),
         "judged_wrong": _rate(report.judged_wrong),
         "wrong_answers": rendered(report.wrong_answers),
+        "wrong_rag_answers": rendered(report.wrong_rag_answers),
     }
 
 

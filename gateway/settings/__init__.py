@@ -81,6 +81,7 @@ class CacheSettings(Section):
     pair_model: bool = True  # whether a model reads an English question together with the nearest phrasing
     audit_rate: float = Field(0.05, ge=0, le=1)  # share of hits by meaning that go to a reviewer
     audit_rate_exact: float = Field(0.01, ge=0, le=1)  # the same of exact hits: their answer may be outdated
+    audit_rate_rag: float = Field(0.02, ge=0, le=1)  # the same of RAG's answers that were delivered
     audit_first: int = Field(30, ge=0)  # hits by meaning that all go to a reviewer when a new cut serves
     on_breach: Literal["tighten", "pause", "alarm"] = "tighten"  # once it is shown that the target is passed
     on_collision: Literal["warn", "refuse"] = "warn"  # an entry that would compete with another is approved

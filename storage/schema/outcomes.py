@@ -16,7 +16,7 @@ from sqlalchemy import (
     text,
 )
 
-from storage.schema.base import EVERYBODY, FreeText, Moment, RowNumber, SealedText, metadata
+from storage.schema.base import EVERYBODY, FreeText, Moment, RowNumber, SealedJson, SealedText, metadata
 
 __all__ = ["audit_windows", "audits", "feedback", "outcomes"]
 
@@ -92,6 +92,7 @@ audit_windows = Table(
     Column("lookups", RowNumber, nullable=False, default=0),
     Column("exact_hits", RowNumber, nullable=False, default=0),
     Column("vector_hits", RowNumber, nullable=False, default=0),
+    Column("rag_answers", RowNumber, nullable=False, default=0, server_default="0"),  # delivered meanwhile
     Column("drift", JSON, nullable=False, default=dict),  # the state of cache.drift
     Column("started_at", Moment, nullable=False),
     Column("breached_at", Moment),
@@ -107,15 +108,17 @@ audits = Table(
     Column("tenant", String(64), nullable=False),
     Column("language", String(8), nullable=False),
     Column("request_id", String(64), nullable=False),
-    Column("tier", String(10), nullable=False),  # exact | vector
-    Column("score", Float, nullable=False),
+    Column("tier", String(10), nullable=False),  # exact | vector | rag
+    Column("score", Float, nullable=False),  # of the match; of an answer by RAG its worst statement's
     Column("question", SealedText, nullable=False),  # a reviewer can't judge a hash: kept as in tickets
     Column("phrasing", FreeText, nullable=False),
-    Column("answer", FreeText, nullable=False),  # as it was served; the entry may be edited later
-    Column("entry_id", String(36), nullable=False),
+    Column("answer", SealedText, nullable=False),  # as it was served; the entry may be edited later
+    Column("contexts", SealedJson(none_as_null=True)),  # of an answer by RAG
+    Column("entry_id", String(36), nullable=False),  # empty for an answer by RAG
     Column("entry_revision", Integer, nullable=False),
     Column("topic", FreeText, nullable=False),
     Column("verdict", String(10), nullable=False),  # open | right | wrong | unsure
+    Column("faithful", Boolean),  # whether an answer by RAG says what its contexts say; None if nobody knows
     Column("comment", SealedText, nullable=False, default=""),
     Column("by", FreeText),
     Column("at", Moment, nullable=False),

@@ -50,7 +50,7 @@ OLD = datetime.now(UTC) - timedelta(days=40)
 # Columns that hold what an asker sent, or a part of it. Any other text is by people or by us.
 REACHED = {
     "answers": {"asker", "real_question", "question", "turns", "steps", "request_id"},
-    "audits": {"question", "comment", "request_id"},
+    "audits": {"question", "answer", "contexts", "comment", "request_id"},
     "deliveries": {"body", "error"},
     "draft_labels": {"question", "answer", "contexts"},
     "feedback": {"comment", "asker", "request_id"},
@@ -149,6 +149,9 @@ async def audited(database: Database, request: str, text: str, *, at: datetime) 
                 "verdict": verdict, "comment": f"not for {text}", "at": at,
             }  # fmt: skip
             await connection.execute(insert(audits), row)
+        if at == OLD:
+            written = {"tier": "rag", "answer": f"On {text}.", "contexts": [{"text": text}]}
+            await connection.execute(insert(audits), row | written | {"id": str(uuid4()), "entry_id": ""})
 
 
 @pytest.fixture
@@ -218,7 +221,7 @@ async def test_what_was_counted_stays_counted(database: Database) -> None:
     async with database.connect() as connection:
         assert await connection.scalar(select(func.count()).select_from(outcomes)) == 1
         assert await connection.scalar(select(feedback_table.c.verdict)) == "down"
-        assert (await connection.scalars(select(audits.c.verdict))).all() == ["wrong"]
+        assert (await connection.scalars(select(audits.c.verdict))).all() == ["wrong", "wrong"]
 
 
 @pytest.mark.usefixtures("store")

@@ -16,17 +16,22 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from sqlalchemy import func, select
 
+from cache.audit import anytime_upper
+from cache.calibration import CONFIDENCE
 from cache.cuts import PAUSED
 from cache.entries import Entry, Source
 from cache.indexing import index_pending
 from cache.matching import Hit, Match, Miss, NearMiss, Tier
 from cache.shelf import Shelf
 from cache.store import EntryStore
+from classifiers.faithfulness import StatementVerdict, verdict_of
 from encoders import encode_one
+from evaluation.faithfulness_calibration import reviewed_answers
 from gateway.access import BootstrapKey, Keys
-from gateway.domain import Answered, Step
+from gateway.domain import Answered, Draft, Passage, Step
 from gateway.envelope import envelope
 from gateway.errors import SekishoError
+from gateway.figures.people import wrong_rag_answers
 from gateway.review import lookups
 from gateway.review.audits import Audits, OnBreach
 from gateway.review.lookups import LookupLog, Rates
@@ -145,6 +150,22 @@ def outcome(found: Match, *, tenant: str = "acme") -> Answered:
     return Answered(
         question=asked, text="…", source="ground_truth", reason="…", steps=(Step("cache", 1.0, found),)
     )
+
+
+def by_rag(text: str = "Two weeks.", *, tenant: str = "acme") -> Answered:
+    """An answer by RAG that was delivered, after the cache had none."""
+    asked = question("How long may I keep a book?", tenant=tenant)
+    draft = Draft(
+        text="Two weeks. Or more.",
+        contexts=(Passage(text="Loans end after two weeks.", source="loans.md"),),
+        model="m",
+    )
+    said = StatementVerdict(
+        text=text, start=0, end=len(text), state="supported", score=0.7, reason="", judge="j@1"
+    )
+    verdict = verdict_of([said], judge="j@1")
+    steps = Step("cache", 1.0, Miss(reason="…")), Step("rag", 1.0, draft), Step("faithfulness", 1.0, verdict)
+    return Answered(question=asked, text=text, source="rag", reason="repaired", verdict=verdict, steps=steps)
 
 
 @pytest.fixture
@@ -503,3 +524,49 @@ async def test_drift_rings_when_the_questions_change(gateway: Gateway) -> None:
     assert (await gateway.report())["drift_alarm"] is False
     await gateway.served(*[Miss(reason="far")] * 200, rates=Rates(vector=0, first=0), seed=5)
     assert (await gateway.report())["drift_alarm"] is True
+
+
+async def test_a_share_of_the_answers_by_rag_is_drawn_with_its_passages(gateway: Gateway) -> None:
+    log = gateway.log(Rates(rag=0.2))
+    for _ in range(200):
+        log.outcome(by_rag())
+    await log.flush()
+    drawn = await gateway.open()
+    assert 20 <= len(drawn) <= 60
+    assert (drawn[0]["tier"], drawn[0]["answer"], drawn[0]["topic"]) == ("rag", "Two weeks.", "loans.md"), (
+        "as it was delivered, after the repair"
+    )
+    assert drawn[0]["contexts"] == [{"text": "Loans end after two weeks.", "source": "loans.md", "title": ""}]
+    report = await gateway.report()
+    assert (report["requests"], report["rag"]["hits"], report["vector"]["hits"]) == (200, 200, 0)
+
+
+async def test_verdicts_on_answers_by_rag_bound_their_errors_and_are_labels_of_the_check(
+    gateway: Gateway,
+) -> None:
+    log = gateway.log(Rates(rag=1.0))
+    for text in ("Two weeks.", "Three weeks.", "Four weeks.", "Five weeks."):
+        log.outcome(by_rag(text))
+    await log.flush()
+    said: list[dict[str, Any]] = [
+        {"verdict": "right"}, {"verdict": "wrong"}, {"verdict": "wrong", "faithful": True}, {"verdict": "unsure"},
+    ]  # fmt: skip
+    for audit, body in zip(await gateway.open(), said, strict=True):
+        judged = await gateway.ask("sato", "POST", f"/v1/audits/{audit['id']}", body)
+        assert (gateway.status, judged["entry_paused"]) == (200, False)
+    labels = await reviewed_answers(gateway.stores.database, "acme")
+    assert {one.answer: one.faithful for one in labels} == {
+        "Two weeks.": True, "Three weeks.": False, "Four weeks.": True,
+    }  # fmt: skip
+    assert labels[0].contexts == ["Loans end after two weeks."]
+    wrong = wrong_rag_answers(await gateway.audits.reports(tenant="acme"), None)
+    assert (wrong.answers, wrong.judged, wrong.wrong, wrong.unsure, wrong.estimate) == (4, 4, 2, 1, 0.5)
+    assert wrong.upper == anytime_upper(3, 4, 1 - CONFIDENCE)
+
+
+async def test_only_a_wrong_answer_by_rag_can_be_faithful(gateway: Gateway) -> None:
+    await gateway.served(gateway.hit())
+    [audit] = await gateway.open()
+    body = {"verdict": "wrong", "faithful": True}
+    refused = await gateway.ask("sato", "POST", f"/v1/audits/{audit['id']}", body)
+    assert (gateway.status, refused["error"]["param"]) == (400, "faithful")

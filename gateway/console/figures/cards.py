@@ -49,6 +49,7 @@ class Cards:
         self._tickets()
         self._rate("thumbs_down", self.report.thumbs_down)
         self._rate("judged_wrong", self.report.judged_wrong)
+        self._wrong_rag()
         self._saved()
         self._canaries()
 
@@ -84,6 +85,13 @@ class Cards:
         note = self.t("dashboard.sure", **said) if wrong.judged else self.t("dashboard.nothing_judged")
         upper = share(wrong.upper) if wrong.requests else "–"
         self._plain("wrong", f"≤ {upper}" if upper != "–" else upper, note, tone=tone, behind="judged_wrong")
+
+    def _wrong_rag(self) -> None:
+        wrong = self.report.wrong_rag_answers
+        said = {"confidence": f"{wrong.confidence:.0%}", "judged": wrong.judged, "wrong": wrong.wrong}
+        note = self.t("dashboard.sure", **said) if wrong.judged else self.t("dashboard.nothing_judged")
+        value = f"≤ {share(wrong.upper)}" if wrong.judged else "–"
+        self._plain("rag_judged_wrong", value, note, behind="rag_judged_wrong")
 
     def _tickets(self) -> None:
         tickets = self.report.tickets

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Any, Literal
 
 from nicegui import ui
 
@@ -12,20 +13,25 @@ from gateway.console.components.amounts import share
 from gateway.console.components.chip import Tone, chip
 from gateway.console.components.empty import empty
 from gateway.console.components.moments import when
-from gateway.console.pages.ticket_parts import card
+from gateway.console.pages.ticket_parts import card, passages
 from gateway.console.visit import Visit
 from gateway.errors import Conflict
+from gateway.figures.people import wrong_rag_answers
 from gateway.language import LANGUAGES
-from gateway.review.audits import Audit, Judgement, pause_if_wrong
-from gateway.review.windows import ShelfReport, ShelfState, TopicReport
+from gateway.review.audits import Audit, pause_if_wrong
+from gateway.review.windows import AuditTier, ShelfReport, ShelfState, TopicReport
 from gateway.routes.refusals import index_now
 
 __all__ = ["show"]
 
 AHEAD = 50  # audits read at a time
 SHOWN_TOPICS = 5
-KEYS: tuple[tuple[str, Judgement], ...] = (("y", "right"), ("n", "wrong"), ("u", "unsure"))
-BUTTONS: dict[Judgement, str] = {"right": "check", "wrong": "close", "unsure": "question_mark"}
+Said = Literal["right", "wrong", "misled", "unsure"]  # misled: wrong, though its passages say the same
+KEYS: tuple[tuple[str, Said], ...] = (("y", "right"), ("n", "wrong"), ("m", "misled"), ("u", "unsure"))
+BUTTONS: dict[Said, str] = {
+    "right": "check", "wrong": "close", "misled": "menu_book", "unsure": "question_mark",
+}  # fmt: skip
+TIERS: dict[AuditTier, str] = {"exact": "same_words", "vector": "by_meaning", "rag": "by_rag"}
 STANDING: dict[ShelfState, Tone] = {"kept": "good", "unproven": "quiet", "breached": "bad", "paused": "warn"}
 
 
@@ -104,31 +110,40 @@ class _Page:
         t = self.visit.t
         with ui.element("section").classes("card audit").props(f"data-id={audit.id}"):
             with ui.element("div").classes("line quiet small"):
-                chip(t("audit.same_words" if audit.tier == "exact" else "audit.by_meaning"), "calm")
+                chip(t(f"audit.{TIERS[audit.tier]}"), "calm")
                 ui.label(t("audit.score", score=f"{audit.score:.3f}"))
                 ui.label(t.or_else(f"languages.{audit.language}", audit.language))
                 when(audit.at, self.visit.zone)
-                ui.link(t("audit.open_entry"), f"/entries/{audit.entry_id}").classes("accent push")
+                if audit.entry_id:
+                    ui.link(t("audit.open_entry"), f"/entries/{audit.entry_id}").classes("accent push")
             ui.label(t("audit.question")).classes("section")
             ui.label(audit.question).classes("big-question").props(f"lang={audit.language}")
-            if audit.phrasing != audit.question:
+            if audit.phrasing and audit.phrasing != audit.question:
                 ui.label(t("audit.phrasing")).classes("section")
                 ui.label(audit.phrasing).classes("quoted").props(f"lang={audit.language}")
             ui.label(t("audit.answer")).classes("section")
             ui.label(audit.answer).classes("pre served").props(f"lang={audit.language}")
-            with ui.element("div").classes("line verdicts"):
-                for key, verdict in KEYS:
+            if audit.contexts:
+                passages(self.visit, audit.contexts)
+            self._verdicts(audit)
+
+    def _verdicts(self, audit: Audit) -> None:
+        with ui.element("div").classes("line verdicts"):
+            for key, verdict in KEYS:
+                if verdict != "misled" or audit.tier == "rag":
                     self._verdict_button(key, verdict)
 
-    def _verdict_button(self, key: str, verdict: Judgement) -> None:
+    def _verdict_button(self, key: str, verdict: Said) -> None:
         work = self.visit.action(lambda: self._judge(verdict))
         button = ui.button(self.visit.t(f"audit.{verdict}"), icon=BUTTONS[verdict], on_click=work, color=None)
         with button.props("outline no-caps").classes(f"verdict {verdict}"):
             ui.label(key).classes("key")
 
-    async def _judge(self, verdict: Judgement) -> None:
+    async def _judge(self, verdict: Said) -> None:
         """Keep the verdict; the next one follows at once."""
         if not self.ahead or self.busy:  # a key pressed twice must not judge what nobody has seen yet
+            return
+        if verdict == "misled" and self.ahead[0].tier != "rag":
             return
         self.busy = True
         try:
@@ -136,10 +151,11 @@ class _Page:
         finally:
             self.busy = False
 
-    async def _judged(self, audit: Audit, verdict: Judgement) -> None:
+    async def _judged(self, audit: Audit, verdict: Said) -> None:
         t, audits, by = self.visit.t, self.visit.services.audits, self.visit.person.name
+        said: Any = {"verdict": "wrong", "faithful": True} if verdict == "misled" else {"verdict": verdict}
         try:
-            judged = await audits.judge(audit.id, tenant=self.visit.tenant, verdict=verdict, by=by)
+            judged = await audits.judge(audit.id, tenant=self.visit.tenant, **said, by=by)
         except Conflict:
             self.ahead.popleft()
             await self._draw()
@@ -208,6 +224,10 @@ def _bounds(visit: Visit, reports: tuple[ShelfReport, ...]) -> None:
             ui.label(t(f"audit.{name}")).classes("quiet small head")
         for report in reports:
             _shelf(visit, report)
+    rag = wrong_rag_answers(reports, None)
+    if rag.judged:
+        said = {"answers": f"{rag.answers:,}", "judged": rag.judged, "upper": share(rag.upper)}
+        ui.label(t("audit.rag_bound", **said, estimate=share(rag.estimate))).classes("rag-bound")
     for report in reports:
         _topics(visit, report)
 
