@@ -110,14 +110,14 @@ class CalibratedJudge:
 
     def __init__(self, inner: FaithfulnessJudge, cuts: CutsInForce) -> None:
         self._inner = inner
-        self._cuts = cuts
+        self.cuts = cuts
 
     async def judge(
         self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
     ) -> FaithfulnessVerdict:
         """The inner verdict, at the cut for the answer's language."""
         verdict = await self._inner.judge(answer, contexts, question=question)
-        cut = self._cuts.present.get(language_of_answer(answer, contexts))
+        cut = self.cuts.present.get(language_of_answer(answer, contexts))
         return verdict if cut is None else at_cut(verdict, cut)
 
 

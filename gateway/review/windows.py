@@ -210,7 +210,8 @@ def report_of(
     breach: Breach | None = None,
 ) -> ShelfReport:
     """The report on the window of the cut that serves now."""
-    bounds = {tier: bound_of(sample.audited(window.lookups)) for tier, sample in samples.items()}
+    tiers: tuple[Tier, ...] = ("vector", "exact")  # RAG's limit is per answer: not all were looked up
+    bounds = {tier: bound_of(samples[tier].audited(window.lookups)) for tier in tiers}
     return ShelfReport(
         tenant=window.tenant,
         language=window.language,

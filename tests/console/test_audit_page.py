@@ -9,6 +9,8 @@ from playwright.sync_api import expect
 
 from cache.content import Content
 from cache.entries import Entry
+from gateway.domain import Answered, Conversation, Draft, Passage, Question, Step, Turn
+from gateway.review.lookups import LookupLog, Rates
 from tests.console.browsing import Chromium, needs_chromium
 from tests.gateway.running import Gateway
 
@@ -66,6 +68,42 @@ def test_answers_are_judged_by_keys_and_a_verdict_can_be_taken_back(
         shown = f"{report.wrong_per_request.upper:.1%}"
         expect(page.locator(".bound .upper")).to_have_text(shown)
         assert sato.errors == []
+
+
+def test_an_answer_by_rag_is_judged_beside_its_passages(desk: Gateway, chromium: Chromium) -> None:
+    stores = desk.services.stores
+    log = LookupLog(
+        stores.database, stores.shelf, model=stores.shelf.made_for, rates=Rates(rag=1.0), on_lost=print
+    )
+    passages = (Passage(text="書庫は火曜に休みます。", source="ja/archive.md"),)
+    asked = Question(
+        text="書庫の休みはいつですか",
+        language="ja",
+        conversation=Conversation(turns=(Turn("user", "…"),), tenant="default", request_id="of-the-archive"),
+    )
+    draft = Draft(text="火曜です。", contexts=passages, model="m")
+    log.outcome(
+        Answered(
+            question=asked,
+            text=draft.text,
+            source="rag",
+            reason="supported",
+            steps=(Step("rag", 1.0, draft),),
+        )
+    )
+    desk.do(log.flush())
+    with chromium.person(desk.url, locale="ja-JP") as sato:
+        page = sato.sign_in(at="/console/audit?language=ja")
+        card = page.locator(".audit")
+        expect(card).to_contain_text("チャットボットの回答")
+        card.locator("summary").click()
+        expect(card).to_contain_text("書庫は火曜に休みます。")
+        page.keyboard.press("m")
+        expect(page.locator(".told")).to_contain_text("資料が不適切")
+        expect(page.locator(".rag-bound")).to_contain_text("1 件を判定")
+        assert sato.errors == []
+    [judged] = desk.do(desk.services.audits.list(tenant="default", language="ja")).audits
+    assert (judged.verdict, judged.faithful) == ("wrong", True)
 
 
 def _verdict(desk: Gateway, audit_id: str) -> str:

@@ -52,6 +52,7 @@ def test_an_answer_from_the_cache_is_counted_live_and_leads_to_its_question_and_
             page = sato.sign_in(at="/console/dashboard")
             row = page.locator(".reason", has_text="The same words are verified")
             expect(row).to_be_visible(timeout=WITHIN_MS)
+            expect(page.locator("main.page")).to_contain_text("Cut where the judge itself cuts")
             before = counted(page)
             client.chat.completions.create(**ask)
             expect(row.locator(".number").first).to_have_text(str(before + 1), timeout=WITHIN_MS)

@@ -61,6 +61,7 @@ def test_an_example_that_contradicts_the_policy_is_asked_about(desk: Gateway, ch
         page = sato.sign_in("sato", at="/console/examples")
         expect(page.locator(f".example[data-id='{one.id}']")).to_contain_text("The policy has these words as")
         expect(page.locator("button.accept")).to_have_count(0)
+        expect(page.locator(".shadow")).to_contain_text("Nothing was judged by a rule in shadow")
     with chromium.person(desk.url) as boss:
         page = boss.sign_in("boss", at="/console/examples")
         card = page.locator(f".example[data-id='{one.id}']")

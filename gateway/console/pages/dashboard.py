@@ -9,7 +9,9 @@ from typing import Any
 from nicegui import ui
 from nicegui.events import EChartPointClickEventArguments, ValueChangeEventArguments
 
+from classifiers.faithfulness.promise import CalibratedJudge
 from gateway.console.components import charts
+from gateway.console.components.amounts import share
 from gateway.console.components.empty import empty
 from gateway.console.figures import lists
 from gateway.console.figures.cards import Cards
@@ -97,7 +99,7 @@ class _Board:
             self._chart("rates", t_key="dashboard.rates", on_click=self._open_rate)
         self._lists = ui.element("div").classes("columns")
         with ui.element("div").classes("columns"):
-            self._chart("support", t_key="dashboard.support", on_click=self._open_support)
+            self._chart("support", t_key="dashboard.support", on_click=self._open_support, note=self._cuts())
             self._languages = self._card("dashboard.by_language")
         self._redraw(report)
 
@@ -142,10 +144,27 @@ class _Board:
         return card
 
     def _chart(
-        self, name: str, *, t_key: str, on_click: Callable[[EChartPointClickEventArguments], None]
+        self,
+        name: str,
+        *,
+        t_key: str,
+        on_click: Callable[[EChartPointClickEventArguments], None],
+        note: str = "",
     ) -> None:
         with self._card(t_key):
             self._charts[name] = ui.echart({}, on_point_click=on_click, renderer="svg").classes("chart")
+            if note:
+                ui.label(note).classes("quiet small")
+
+    def _cuts(self) -> str:
+        """Where the check cuts, if its cuts were calibrated by reviewers' verdicts."""
+        t, services = self._visit.t, self._visit.services
+        present = services.judge.cuts.present if isinstance(services.judge, CalibratedJudge) else {}
+        if not present:
+            return t("dashboard.own_cut")
+        cuts = [f"{t.or_else(f'languages.{name}', name)} {cut:.2f}" for name, cut in sorted(present.items())]
+        promised = share(services.settings.faithfulness.max_false_block)
+        return t("dashboard.cuts", cuts=", ".join(cuts), share=promised)
 
     def _plot(self, name: str, options: dict[str, Any]) -> None:
         chart = self._charts[name]

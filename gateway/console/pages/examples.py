@@ -16,10 +16,12 @@ from gateway.console.pages.ticket_parts import card
 from gateway.console.visit import Visit
 from gateway.gatekeeping.learning import LessonState
 from gateway.review.gate_examples import ExampleState, GateExample
+from gateway.review.shadow import shadow_report
 
 __all__ = ["show"]
 
 PAGE = 50
+SHADOWED = 5  # questions of rules in shadow
 STATES: tuple[ExampleState, ...] = get_args(ExampleState)
 LESSON_TONES: dict[LessonState, Tone] = {"learnt": "good", "failed": "bad", "stopped_by_canary": "warn"}
 
@@ -48,7 +50,9 @@ class _Page:
             ui.toggle(names, value=self.state, on_change=chosen).props("dense no-caps unelevated flat")
         with ui.element("div").classes("ticket"):
             self.list = ui.element("div").classes("stack")
-            self.side = ui.element("aside").classes("stack side")
+            with ui.element("aside").classes("stack side"):
+                self.side = ui.element("div").classes("stack")
+                await self._shadow()
         await self._draw()
         ui.timer(5.0, self.visit.action(self._gate), immediate=False)
 
@@ -143,6 +147,22 @@ class _Page:
         with self.side:
             self._lesson()
             self._canaries()
+
+    async def _shadow(self) -> None:
+        """What rules that are not enforced yet would have done."""
+        t, database = self.visit.t, self.visit.services.stores.database
+        report = await shadow_report(database, tenant=self.visit.tenant, rule=None, limit=SHADOWED)
+        with card(t("examples.shadow"), name="shadow"):
+            if not report.rules:
+                ui.label(t("examples.no_shadow")).classes("quiet")
+            for rule in report.rules:
+                with ui.element("div").classes("line"):
+                    chip(t.or_else(f"labels.{rule.label}", rule.label), "quiet")
+                    ui.label(rule.rule).classes("mono small")
+                    ui.label(t("questions.count", n=f"{rule.questions:,}")).classes("quiet small push")
+            for one in report.questions:
+                if one.question:
+                    ui.label(one.question).classes("quoted small quiet")
 
     def _lesson(self) -> None:
         t = self.visit.t
