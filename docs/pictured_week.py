@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import time_machine
 
@@ -35,6 +36,7 @@ DAYS = 7
 A_DAY = 30  # questions
 QUESTIONS = Path(__file__).parent / "screenshots" / "questions.txt"
 PEOPLE = {"sato": "admin", "suzuki": "reviewer", "kimura": "reviewer", "viewer": "viewer"}
+CANARIES = ["How do I register a seal?", "When is Minamo City Hall open?", "図書館は何時に閉まりますか"]
 BY = {"tenant": "default", "by": "suzuki"}
 
 
@@ -52,11 +54,13 @@ def settings(folder: Path, receiver: Receiver) -> Settings:
     own = demo_settings(folder)
     secret = "whsec_" + base64.b64encode(b"a secret for the pictures").decode()
     webhook = {"name": "website", "url": receiver.url, "secret": secret}
-    change = {
+    shadow = {"name": "subsidies", "word": ["solar panels", "補助金"], "shadow": True}
+    change: dict[str, dict[str, Any]] = {
         "server": {"port": 0},
         "auth": {"keys": [{"key": KEYS["client"], "role": "client"}]},
         "cache": {"audit_rate": 1.0, "audit_rate_exact": 0.2, "audit_rate_rag": 0.3},
         "delivery": {"webhooks": [webhook]},
+        "gate": {"canaries": CANARIES, "deny": [shadow]},
     }
     return own.model_copy(
         update={
@@ -132,7 +136,10 @@ def _reviewed(gateway: Gateway, receiver: Receiver, day: int) -> None:
 def _worked(gateway: Gateway, ticket: Waiting, at: int) -> None:
     services = gateway.services
     if at == 0:
-        gateway.do(services.desk.closing.close(ticket.id, Review(gate="may"), **BY))
+        closed = gateway.do(services.desk.closing.close(ticket.id, Review(gate="may"), **BY))
+        if closed.example and closed.ticket.language == "ja":
+            examples = services.gatekeeping.examples
+            gateway.do(examples.accept("default", closed.example.id, by="sato", over_policy=True))
     elif at == 1:
         gateway.do(services.judgements.gate_was_wrong(ticket.id, **BY))
         gateway.do(services.tickets.claim(ticket.id, **BY))
@@ -144,7 +151,7 @@ def _worked(gateway: Gateway, ticket: Waiting, at: int) -> None:
 def _audited(gateway: Gateway) -> None:
     """Most of the sample was found right, the last one wrong; some still wait."""
     audits = gateway.services.audits
-    page = gateway.do(audits.list(tenant="default", verdict="open", limit=60))
+    page = gateway.do(audits.list(tenant="default", verdict="open", limit=200))
     for at, one in enumerate(page.audits[:-6]):
         verdict = "wrong" if at == 7 else "unsure" if at == 11 else "right"
         gateway.do(audits.judge(one.id, verdict=verdict, **BY))  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ from tests.receiver import Receiver
 
 FOLDER = Path(__file__).parent / "screenshots"
 SIZE = {"width": 1280, "height": 800}
-COLOURS = 128  # of a palette: a quarter of the bytes
+COLOURS = 256  # of a palette: a third of the bytes
 SETTLED_MS = 2_500
 TRIED = "How much is the swimming pool for adults? And when is the Central Library open?"
 
@@ -147,7 +147,8 @@ def take(url: str, week: Week, pictures: Sequence[Picture], folder: Path = FOLDE
 
 
 def _kept(png: bytes, file: Path) -> None:
-    few = Image.open(io.BytesIO(png)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    whole = Image.open(io.BytesIO(png)).convert("RGB")
+    few = whole.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(file, optimize=True)
 
 
