@@ -40,11 +40,21 @@ class Corrective:
         self,
         *,
         strips_from: float = 0.0,
+        reads_ambiguous: bool = True,
         web: WebSearch | None = None,
         told: Callable[[Web], object] = lambda result: None,
     ) -> None:
-        """`strips_from`: of the best strip's share of the question; 0 leaves passages whole."""
+        """Take what to do with passages.
+
+        Args:
+            strips_from: of the best strip's share of the question; 0 leaves passages whole.
+            reads_ambiguous: whether an answer is written from ambiguous passages, too. Whoever only quotes
+                can't say that they don't answer.
+            web: where else to look.
+            told: how a web search ended.
+        """
         self._strips_from = strips_from
+        self._reads_ambiguous = reads_ambiguous
         self._web = web
         self._told = told
 
@@ -54,7 +64,7 @@ class Corrective:
         """The passages to write from, and what was done to get them."""
         own: list[RetrievedPassage] = []
         kept = 1.0
-        if verdict.label != "incorrect":
+        if verdict.label == "correct" or (verdict.label == "ambiguous" and self._reads_ambiguous):
             whole = _worth_reading(found, verdict.scores)
             own = [self._refined(question, passage) for passage in whole]
             kept = _length(own) / max(1, _length(whole))

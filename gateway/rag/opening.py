@@ -34,8 +34,8 @@ def open_rag(
         return UpstreamRag.of(settings, extra_body=settings.extra_body)
     search = PassageSearch(stores.database, stores.passage_index, stores.encoder.identity)
     writer = LlmWriter(ChatModel.of(settings.writer)) if settings.writer else ExtractiveWriter(stores.encoder)
-    corrective = settings.corrective
-    return KnowledgeRag(search, _evaluator(corrective, metrics), writer, _corrective(corrective, metrics))
+    evaluator = _evaluator(settings.corrective, metrics)
+    return KnowledgeRag(search, evaluator, writer, _corrective(settings, metrics))
 
 
 def _evaluator(settings: CorrectiveSettings, metrics: RetrievalMetrics) -> RelevanceJudge:
@@ -51,15 +51,20 @@ def _evaluator(settings: CorrectiveSettings, metrics: RetrievalMetrics) -> Relev
     return EvidenceJudge(correct_from=settings.correct_from, incorrect_below=settings.incorrect_below)
 
 
-def _corrective(settings: CorrectiveSettings, metrics: RetrievalMetrics) -> Corrective:
+def _corrective(upstream: UpstreamSettings, metrics: RetrievalMetrics) -> Corrective:
+    settings = upstream.corrective
+    reads_ambiguous = settings.reads_ambiguous
+    if reads_ambiguous is None:
+        reads_ambiguous = upstream.writer is not None
     if settings.evaluator == "off":
-        return Corrective()
+        return Corrective(reads_ambiguous=reads_ambiguous)
     web = None
     if settings.web:
         by_model = settings.web.rewrite == "llm" and settings.llm
         web = SearxngSearch(settings.web, AskedQuery(_asked(by_model)) if by_model else KeywordQuery())
     return Corrective(
         strips_from=settings.strips_from,
+        reads_ambiguous=reads_ambiguous,
         web=web,
         told=lambda result: metrics.web.labels(result).inc(),
     )

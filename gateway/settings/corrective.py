@@ -36,6 +36,7 @@ class CorrectiveSettings(Section):
     llm: LlmSettings | None = None  # evaluator: llm, web.rewrite: llm
     correct_from: float | None = Field(None, ge=0, le=1)  # None: the evaluator's own
     incorrect_below: float | None = Field(None, ge=0, le=1)
+    reads_ambiguous: bool | None = None  # None: with `writer`, which can say that they don't answer
     strips_from: float = Field(0.3, ge=0, le=1)  # of the best strip's share of the question; 0 keeps all
     web: WebSearchSettings | None = None
 

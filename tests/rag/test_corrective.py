@@ -83,6 +83,14 @@ async def test_a_verdict_decides_what_is_read(
     assert [each["q"] for each in engine.asked] == ([] if searched == "off" else ["parking permit cost"])
 
 
+async def test_who_only_quotes_reads_nothing_ambiguous() -> None:
+    corrective = Corrective(reads_ambiguous=False)
+    ambiguous = await corrective.corrected(question(ASKED), [found()], verdict("ambiguous"))
+    correct = await corrective.corrected(question(ASKED), [found()], verdict("correct"))
+    assert (ambiguous.passages, ambiguous.correction.label) == ((), "ambiguous")
+    assert [passage.path for passage in correct.passages] == ["parking.md"]
+
+
 async def test_strips_that_do_not_bear_on_the_question_are_dropped() -> None:
     done = await Corrective(strips_from=0.3).corrected(question(ASKED), [found()], verdict("correct"))
     assert done.passages[0].text == "The parking permit costs 5 EUR. It lasts a year."
