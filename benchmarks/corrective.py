@@ -20,7 +20,7 @@ import numpy as np
 
 from classifiers.retrieval.evidence import SHIPPED, EvidenceJudge, EvidenceModel
 from classifiers.retrieval.strips import KEPT_FROM, refined
-from encoders.onnx import OnnxEncoder
+from encoders.shipped import load_shipped
 from evaluation.statistics import Rate
 from training.command import rows
 from training.fit_evidence import Search
@@ -55,15 +55,15 @@ def main() -> None:
         random.Random(8).shuffle(others)
         passages = [*sorted({row["context"] for row in asked}), *others[:PASSAGES]]
         print(f"== {language}: {len(asked)} questions of {corpus}, {len(passages)} passages")
-        _confusion(list(asyncio.run(_judged(judge, passages, asked, dense=language == "en"))))
+        _confusion(list(asyncio.run(_judged(judge, passages, asked))))
         _strips(asked)
 
 
 async def _judged(
-    judge: EvidenceJudge, passages: Sequence[str], asked: Sequence[dict[str, str]], *, dense: bool
+    judge: EvidenceJudge, passages: Sequence[str], asked: Sequence[dict[str, str]]
 ) -> list[Judged]:
-    vectors = await OnnxEncoder.load().encode([*passages, *(row["question"] for row in asked)])
-    search = Search(passages, vectors[: len(passages)], dense=dense)
+    vectors = await load_shipped().encode([*passages, *(row["question"] for row in asked)])
+    search = Search(passages, vectors[: len(passages)])
     found: list[Judged] = []
     for row, vector in zip(asked, vectors[len(passages) :], strict=True):
         for there in (True, False):

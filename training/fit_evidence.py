@@ -26,7 +26,8 @@ from sklearn.metrics import roc_auc_score
 
 from classifiers.retrieval import PassageEvidence
 from classifiers.retrieval.evidence import SHIPPED, Signals, signals
-from encoders.onnx import OnnxEncoder
+from encoders import Encoder
+from encoders.shipped import load_shipped
 from gateway.rag.chunking import chunks
 from gateway.rag.documents import text_for_index
 from storage.lexical import Lexicon, Words
@@ -35,6 +36,7 @@ from training.command import rows
 RETRIEVED = 5
 KEPT = (0.90, 0.95, 0.98, 0.99)  # shares of the answerable questions
 INCORRECT_KEEPS = 0.98  # of the answerable questions are not sent to a person
+LEAST_SPREAD = 1e-3  # of a signal that says something
 CORRECT_LEAKS = 0.05  # of the unanswerable questions pass for well answered
 
 
@@ -60,8 +62,8 @@ class Collection:
 class Search:
     """BM25 with the weights of our index, and cosine, over a list of passages."""
 
-    def __init__(self, passages: Sequence[str], vectors: NDArray[np.float32], *, dense: bool) -> None:
-        self._lexicon, self._passages, self._vectors, self._dense = Lexicon(), passages, vectors, dense
+    def __init__(self, passages: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        self._lexicon, self._passages, self._vectors = Lexicon(), passages, vectors
         words = [self._lexicon.document(p) for p in passages]
         self._documents = [dict(zip(w.indices, w.values, strict=True)) for w in words]
         counts = Counter(i for d in self._documents for i in d)
@@ -71,7 +73,7 @@ class Search:
     def find(
         self, text: str, vector: NDArray[np.float32], *, without: str | None = None
     ) -> list[PassageEvidence]:
-        """The passages that fit best by words, and by meaning where the encoder knows the language.
+        """The passages that fit best by words and by meaning.
 
         `without` is left out, as if it stood in no document.
         """
@@ -80,9 +82,8 @@ class Search:
         cosine = self._vectors @ vector
         there = [passage != without for passage in self._passages]
         ranked = [i for i in np.argsort(bm25)[::-1][: RETRIEVED + 1] if there[i]][:RETRIEVED]
-        if self._dense:
-            near = [i for i in np.argsort(cosine)[::-1][:4] if there[i]][:3]
-            ranked = [*ranked[:3], *[i for i in near if i not in ranked[:3]]]
+        near = [i for i in np.argsort(cosine)[::-1][:4] if there[i]][:3]
+        ranked = [*ranked[:3], *[i for i in near if i not in ranked[:3]]]
         return [PassageEvidence(self._passages[i], float(cosine[i]), float(bm25[i])) for i in ranked]
 
 
@@ -91,12 +92,16 @@ def main() -> None:
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--data", type=Path, required=True)
     folder: Path = arguments.parse_args().data
-    models = {}
+    encoder, models = load_shipped(), {}
     for writing, sources in (("words", _english(folder)), ("characters", _other(folder))):
-        asked = [each for source in sources for each in asyncio.run(_ask(source, dense=writing == "words"))]
-        models[writing] = _model(writing, asked)
+        asked = [each for source in sources for each in asyncio.run(_ask(source, encoder))]
+        models[writing] = {
+            "encoder": encoder.identity.name,
+            "meaning": _model(f"{writing}, cosine among them", asked, meaning=True),
+            "words": _model(f"{writing}, without cosine", asked, meaning=False),
+        }
     SHIPPED.write_text(
-        json.dumps({"judge": "evidence@1", "models": models}, indent=1) + "\n", encoding="utf-8"
+        json.dumps({"judge": "evidence@2", "models": models}, indent=1) + "\n", encoding="utf-8"
     )
 
 
@@ -157,15 +162,9 @@ def _halves(rows: list[dict[str, Any]], source: str, limit: int) -> list[Collect
     return found
 
 
-async def _ask(source: Collection, *, dense: bool) -> list[Asked]:
-    encoder = OnnxEncoder.load()
-    questions = [text for text, _ in source.questions]
-    vectors = (
-        await encoder.encode([*source.passages, *questions])
-        if dense
-        else np.zeros((len(source.passages) + len(questions), 1), np.float32)
-    )
-    search = Search(source.passages, vectors[: len(source.passages)], dense=dense)
+async def _ask(source: Collection, encoder: Encoder) -> list[Asked]:
+    vectors = await encoder.encode([*source.passages, *(text for text, _ in source.questions)])
+    search = Search(source.passages, vectors[: len(source.passages)])
     found = []
     for (text, gold), vector in zip(source.questions, vectors[len(source.passages) :], strict=True):
         evidence = search.find(text, vector)
@@ -180,7 +179,7 @@ async def _ask(source: Collection, *, dense: bool) -> list[Asked]:
     return found
 
 
-def _fit(asked: Sequence[Asked]) -> tuple[NDArray[np.float64], float]:
+def _fit(asked: Sequence[Asked], *, meaning: bool) -> tuple[NDArray[np.float64], float]:
     """The best passage decides, so what is fitted is the largest score of each question."""
     sizes = Counter((a.source, a.answerable) for a in asked)
     weights = np.array([1 / sizes[a.source, a.answerable] for a in asked])
@@ -190,8 +189,8 @@ def _fit(asked: Sequence[Asked]) -> tuple[NDArray[np.float64], float]:
     x = np.array(
         [[astuple(s) for s in (*a.signals, *a.signals[-1:] * (width - len(a.signals)))] for a in asked]
     )
-    scale = x.reshape(-1, x.shape[-1]).std(0) + 1e-6
-    signs = np.ones(x.shape[-1])
+    spread = x.reshape(-1, x.shape[-1]).std(0)
+    scale = np.maximum(spread, LEAST_SPREAD)
 
     def loss(p: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         logits = (x / scale) @ p[1:] + p[0]
@@ -201,8 +200,13 @@ def _fit(asked: Sequence[Asked]) -> tuple[NDArray[np.float64], float]:
         value = weights @ (np.logaddexp(0, z) - answerable * z) + 1e-3 * p[1:] @ p[1:]
         return float(value), np.r_[residual.sum(), chosen.T @ residual + 2e-3 * p[1:]]
 
-    bounds = [(None, None), *((0, None) if sign > 0 else (None, 0) for sign in signs)]
-    p = minimize(loss, np.r_[0.0, 0.3 * signs], jac=True, bounds=bounds, method="L-BFGS-B").x
+    silent = [
+        s < LEAST_SPREAD or (f.name == "cosine" and not meaning)
+        for f, s in zip(fields(Signals), spread, strict=True)
+    ]
+    most = [0 if each else None for each in silent]
+    bounds = [(None, None), *((0, each) for each in most)]
+    p = minimize(loss, np.r_[0.0, np.where(silent, 0.0, 0.3)], jac=True, bounds=bounds, method="L-BFGS-B").x
     return p[1:] / scale, float(p[0])
 
 
@@ -211,12 +215,12 @@ def _scores(asked: Sequence[Asked], weights: NDArray[np.float64], bias: float) -
     return 1 / (1 + np.exp(-(np.array(best) + bias)))
 
 
-def _model(writing: str, asked: list[Asked]) -> dict[str, Any]:
+def _model(writing: str, asked: list[Asked], *, meaning: bool) -> dict[str, Any]:
     """Fit on five sixths at a time for the figures and cuts, on all for the weights."""
     order = np.random.default_rng(5).permutation(len(asked)) % 6
     scores = np.zeros(len(asked))
     for fold in range(6):
-        fitted = _fit([a for a, k in zip(asked, order, strict=True) if k != fold])
+        fitted = _fit([a for a, k in zip(asked, order, strict=True) if k != fold], meaning=meaning)
         here = np.flatnonzero(order == fold)
         scores[here] = _scores([asked[i] for i in here], *fitted)
     answerable = np.array([a.answerable for a in asked])
@@ -232,7 +236,7 @@ def _model(writing: str, asked: list[Asked]) -> dict[str, Any]:
         f"{above[answerable].mean():.3f}; not answerable incorrect {below[~answerable].mean():.3f} correct "
         f"{above[~answerable].mean():.3f}"
     )
-    weights, bias = _fit(asked)
+    weights, bias = _fit(asked, meaning=meaning)
     return {
         "incorrect_below": round(incorrect, 4),
         "correct_from": round(correct, 4),

@@ -57,20 +57,24 @@ class _Weights:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceModel:
-    """Weights and cuts for words (Latin script) and for characters (Japanese, Chinese)."""
+    """Weights and cuts for words (Latin script) and for characters (Japanese, Chinese).
+
+    A cosine weighs as that of the encoder it was fitted for, and nothing with any other.
+    """
 
     words: _Weights
     characters: _Weights
     judge: str
 
     @classmethod
-    def load(cls, path: Path = SHIPPED) -> EvidenceModel:
-        """Read a weights file.
+    def load(cls, path: Path = SHIPPED, *, encoder: str | None = None) -> EvidenceModel:
+        """Read a weights file for the encoder of that name; None: the one that it was fitted for.
 
         Raises:
             ClassifierError: if the file is missing, unreadable, or made for other signals.
         """
-        return cls(*read_weights(path, _weights, script="training/fit_evidence.py"))
+        read = partial(_weights, encoder=encoder)
+        return cls(*read_weights(path, read, script="training/fit_evidence.py"))
 
     def cut_at(self, correct_from: float | None, incorrect_below: float | None) -> EvidenceModel:
         """The same weights with other cuts; None keeps the fitted one."""
@@ -171,8 +175,9 @@ def _reason(label: str, question: str, passage: PassageEvidence) -> str:
     return f"{held}; not: {', '.join(missing[:NAMED])}" if missing and label != "correct" else held
 
 
-def _weights(data: Mapping[str, Any]) -> _Weights:
-    by_signal = tuple(float(data["weights"][f.name]) for f in fields(Signals))
+def _weights(data: Mapping[str, Any], *, encoder: str | None) -> _Weights:
+    fitted = data["meaning" if encoder in (None, data["encoder"]) else "words"]
+    by_signal = tuple(float(fitted["weights"][f.name]) for f in fields(Signals))
     return _Weights(
-        by_signal, float(data["bias"]), float(data["incorrect_below"]), float(data["correct_from"])
+        by_signal, float(fitted["bias"]), float(fitted["incorrect_below"]), float(fitted["correct_from"])
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from classifiers.retrieval import RelevanceJudge
 from classifiers.retrieval.asked import AskedQuery, AskedRelevance
-from classifiers.retrieval.evidence import EvidenceJudge
+from classifiers.retrieval.evidence import EvidenceJudge, EvidenceModel
 from gateway.asked_model import AskedModel
 from gateway.rag.completions import ChatModel
 from gateway.rag.corrective import Corrective
@@ -34,21 +34,26 @@ def open_rag(
         return UpstreamRag.of(settings, extra_body=settings.extra_body)
     search = PassageSearch(stores.database, stores.passage_index, stores.encoder.identity)
     writer = LlmWriter(ChatModel.of(settings.writer)) if settings.writer else ExtractiveWriter(stores.encoder)
-    evaluator = _evaluator(settings.corrective, metrics)
+    evidence = EvidenceModel.load(encoder=stores.encoder.identity.name)
+    evaluator = _evaluator(settings.corrective, evidence, metrics)
     return KnowledgeRag(search, evaluator, writer, _corrective(settings, metrics))
 
 
-def _evaluator(settings: CorrectiveSettings, metrics: RetrievalMetrics) -> RelevanceJudge:
+def _evaluator(
+    settings: CorrectiveSettings, evidence: EvidenceModel, metrics: RetrievalMetrics
+) -> RelevanceJudge:
     if settings.evaluator == "llm" and settings.llm:
         cuts = {"correct_from": settings.correct_from, "incorrect_below": settings.incorrect_below}
         return AskedRelevance(
             _asked(settings.llm),
-            EvidenceJudge(),
+            EvidenceJudge(evidence),
             timeout_s=settings.llm.timeout_s,
             told=lambda result: metrics.evaluator.labels(result).inc(),
             **{name: cut for name, cut in cuts.items() if cut is not None},
         )
-    return EvidenceJudge(correct_from=settings.correct_from, incorrect_below=settings.incorrect_below)
+    return EvidenceJudge(
+        evidence, correct_from=settings.correct_from, incorrect_below=settings.incorrect_below
+    )
 
 
 def _corrective(upstream: UpstreamSettings, metrics: RetrievalMetrics) -> Corrective:

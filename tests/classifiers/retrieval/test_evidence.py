@@ -57,7 +57,7 @@ async def test_the_best_passage_decides(
     verdict = await judge.judge(_asked(question), passages)
     assert verdict.label == label, verdict
     assert len(verdict.scores) == len(passages)
-    assert verdict.judge == "evidence@1"
+    assert verdict.judge == "evidence@2"
 
 
 async def test_scores_stand_in_the_order_of_the_passages(judge: EvidenceJudge) -> None:
@@ -92,6 +92,16 @@ def test_any_question_and_passage_get_signals_of_a_known_scale(
     assert all(-1e-9 <= share <= 1 + 1e-9 for share in shares)
     assert found.covered >= found.covered_nearby - 1e-9
     assert found.bm25 >= 0
+
+
+@pytest.mark.parametrize("question", ["When does the library open?", "図書館は何時に開きますか"])
+def test_a_cosine_of_another_encoder_says_nothing(question: str) -> None:
+    def scores(encoder: str | None) -> set[float]:
+        judge = EvidenceJudge(EvidenceModel.load(encoder=encoder))
+        found = [PassageEvidence("The museum. 図書館の分館。", cosine, 1.0) for cosine in (0.1, 0.9)]
+        return set(judge.judge_now(question, found).scores)
+
+    assert (len(scores("some-other-encoder")), len(scores(None))) == (1, 2)
 
 
 def test_broken_weights_are_refused_with_the_file_and_what_was_expected(tmp_path: Path) -> None:
