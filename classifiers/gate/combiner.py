@@ -13,11 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, logit
 
-__all__ = ["Combiner", "conformal_floor", "enough_for"]
+__all__ = ["Combiner", "conformal_floor", "enough_for", "tail_floor"]
 
 Floats = NDArray[np.float64]
+
+_TAIL = 0.2  # share of the examples that tell how the lowest of them thin out
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ class Combiner:
         """The most likely weights, given these examples and a Gaussian belief around the present ones.
 
         Both classes count alike, however many examples each has. No piece of evidence changes sides: with few
-        examples that is chance, and a question must not lose by resembling what is ours.
+        examples that is chance, and a question must not lose by resembling what is ours. What weighs nothing
+        stays without weight.
         """
         centred = np.column_stack([self._centred(features), np.ones(len(features))])
         sign = np.where(truth, 1.0, -1.0)
@@ -60,7 +63,9 @@ class Combiner:
             slope = -(share * sign * expit(-margin)) @ centred + pull * away
             return float(value), slope
 
-        sides = [(0.0, None) if weight > 0 else (None, 0.0) for weight in self.weights]
+        sides = [
+            (0.0, None if weight > 0 else 0.0) if weight >= 0 else (None, 0.0) for weight in self.weights
+        ]
         found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[*sides, (None, None)]).x
         return Combiner(found[:-1], self.centre, float(found[-1]))
 
@@ -91,3 +96,20 @@ def conformal_floor(scores: Sequence[float] | Floats, error: float) -> float | N
     """
     rank = math.floor((len(scores) + 1) * error)
     return float(np.sort(np.asarray(scores))[rank - 1]) if rank >= 1 else None
+
+
+def tail_floor(scores: Floats, error: float) -> float | None:
+    """The cut that a new example of the same kind falls below with a chance of about `error`.
+
+    Below the lowest fifth the odds are taken to thin out as a power (Hill 1975), so that the cut hangs on a
+    fifth of the examples and not on the two or three strangest. The power is known from these few only: the
+    chance is that of a new example over all that it may be. None if there are too few examples.
+    """
+    if len(scores) < enough_for(error):
+        return None
+    share = max(_TAIL, error)
+    logits = logit(np.clip(scores, 1e-9, 1 - 1e-9))
+    border = float(np.quantile(logits, share))
+    below = border - logits[logits < border]
+    steps = len(below) * math.expm1(math.log(share / error) / len(below)) if len(below) else 0.0
+    return float(expit(border - steps * below.sum() / max(len(below), 1)))

@@ -12,7 +12,7 @@ from scipy.special import expit
 from scipy.stats import t as student_t
 
 from classifiers.gate import Neighbour
-from classifiers.gate.combiner import Combiner, conformal_floor, enough_for
+from classifiers.gate.combiner import Combiner, enough_for, tail_floor
 from classifiers.gate.contrast import CONTRAST_FEATURES, Contrast, Nearest
 from classifiers.gate.leaning import LEANING_FEATURES, Leaning
 from classifiers.gate.lexical import lexical_share
@@ -76,6 +76,13 @@ _OF_KIND = {
     kind: np.array([name.startswith(kind) for name in SCOPE_FEATURES]) for kind in ("passage", "entry")
 }
 _FOR = np.array(["_for_" in name for name in SCOPE_FEATURES])
+# What looks like ours and is not shares its words with ours: wording and density only blur that border.
+_TELLS_NEAR = np.array(
+    [
+        name.startswith(("passage", "entry")) or (name.startswith("meaning") and not name.endswith("density"))
+        for name in SCOPE_FEATURES
+    ]
+)
 
 RULE_CUT = 0.5  # without enough must examples for a promise
 LEAST_CUT = 0.3  # below lies what two or more everyday questions in ten reach
@@ -178,6 +185,11 @@ def scope_rule() -> Combiner:
     return Combiner(_WEIGHTS, _NEUTRAL)
 
 
+def _near_rule() -> Combiner:
+    """Where the fit of the near reading starts."""
+    return Combiner(np.where(_TELLS_NEAR, _WEIGHTS, 0.0), _NEUTRAL)
+
+
 def scope_features(
     contrasted: Floats, leaning: Floats, found: Sequence[Neighbour], grounds: Grounds
 ) -> Floats:
@@ -224,12 +236,12 @@ def fit_scope(
 ) -> Scope:
     """Fit the weights if the examples allow, and cut where the promise of false refusals is kept."""
     ours = training.ours
-    near = _fitted(ours, training.near, least=LEAST_NEAR)
+    near = _fitted(ours, training.near, least=LEAST_NEAR, start=_near_rule())
     far = _fitted(ours, training.far, least=LEAST_OURS, lowest=_LOWEST_FAR, by_spread=grounds.few)
     enough = len(ours) >= LEAST_NEAR and len(training.unsupported) >= LEAST_OTHERS
     supported = _fitted(ours, training.unsupported, least=LEAST_NEAR) if enough else None
     held_out = np.min([fitted[1] for fitted in (near, far, supported) if fitted], axis=0)
-    cut = conformal_floor(held_out, max_false_refusal)
+    cut = tail_floor(held_out, max_false_refusal)
     if cut is None:  # no promise can be made: what lies with the least of our own examples may pass
         cut = min(held_out.min(initial=RULE_CUT), RULE_CUT)
     strangers = int((held_out < LEAST_CUT).sum()) if cut < LEAST_CUT else 0
@@ -246,7 +258,13 @@ def fit_scope(
 
 
 def _fitted(
-    ours: Floats, others: Floats, *, least: int, lowest: float = -np.inf, by_spread: bool = False
+    ours: Floats,
+    others: Floats,
+    *,
+    least: int,
+    start: Combiner | None = None,
+    lowest: float = -np.inf,
+    by_spread: bool = False,
 ) -> tuple[Reading, Floats]:
     """A combiner on its scale, and the scores of our own examples by combiners that did not see them."""
     rule = scope_rule()
@@ -255,9 +273,10 @@ def _fitted(
         return reading, reading.of(rule.logits(ours))
     features = np.concatenate([ours, others])
     truth = np.arange(len(features)) < len(ours)
-    held_out = rule.cross_fitted(features, truth, stiffness=_STIFFNESS)[truth]
+    start = start or rule
+    held_out = start.cross_fitted(features, truth, stiffness=_STIFFNESS)[truth]
     low, middle = _least(held_out, by_spread=by_spread), np.median(held_out)
-    fitted = rule.fitted(features, truth, stiffness=_STIFFNESS)
+    fitted = start.fitted(features, truth, stiffness=_STIFFNESS)
     reading = Reading(fitted, max(float(low), lowest), float(middle))
     return reading, reading.of(held_out)
 

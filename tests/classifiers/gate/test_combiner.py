@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
+from scipy.stats import gumbel_l, logistic, norm, t
+from scipy.stats.distributions import rv_frozen
 
-from classifiers.gate.combiner import Combiner, conformal_floor, enough_for
+from classifiers.gate.combiner import Combiner, conformal_floor, enough_for, tail_floor
 
 RULE = Combiner(np.array([2.0, -2.0]), np.array([0.5, 0.5]))
 
 
 def test_evidence_that_could_not_be_looked_for_counts_for_nothing() -> None:
     assert RULE.scores(np.array([[np.nan, np.nan]])) == pytest.approx([0.5])
+
+
+def test_what_weighs_nothing_stays_without_weight() -> None:
+    truth = np.arange(40) < 20
+    features = np.column_stack([np.where(truth, 0.9, 0.1), np.where(truth, 0.9, 0.1)])
+    rule = Combiner(np.array([2.0, 0.0]), np.array([0.5, 0.5]))
+    assert rule.fitted(features, truth, stiffness=0.02).weights[1] == 0.0
 
 
 def test_examples_pull_the_weights_away_from_the_rule() -> None:
@@ -55,3 +65,42 @@ def test_the_promise_is_kept_on_questions_not_seen() -> None:
         assert cut is not None
         missed.append((scores[200:] < cut).mean())
     assert np.mean(missed) <= 0.053  # 10 of 201, and the noise of 300 trials
+
+
+@pytest.mark.parametrize(
+    ("logits", "most"),
+    [
+        pytest.param(norm(2, 1.2), 0.02, id="normal"),
+        pytest.param(logistic(2, 0.8), 0.021, id="logistic"),
+        pytest.param(gumbel_l(2, 1), 0.022, id="skewed"),
+        pytest.param(t(3, 2, 1), 0.024, id="three degrees of freedom"),
+    ],
+)
+@pytest.mark.parametrize("count", [50, 100, 200])
+def test_the_tail_keeps_the_promise_and_is_steadier_than_a_rank(
+    logits: rv_frozen, most: float, count: int
+) -> None:
+    refused: dict[str, list[float]] = {"tail": [], "rank": []}
+    for sample in logits.rvs((800, count), random_state=np.random.default_rng(0)):
+        for name, cut in (
+            ("tail", tail_floor(expit(sample), 0.02)),
+            ("rank", conformal_floor(sample, 0.02)),
+        ):
+            assert cut is not None
+            refused[name].append(float(logits.cdf(logit(cut) if name == "tail" else cut)))
+    assert np.mean(refused["tail"]) <= most
+    assert np.quantile(refused["tail"], 0.95) < np.quantile(refused["rank"], 0.95)
+
+
+def test_two_strange_examples_do_not_set_the_cut() -> None:
+    logits = np.random.default_rng(0).normal(2, 1, 98)
+    plain, strange = (tail_floor(expit(np.append(logits, two)), 0.02) for two in ([0.0, 0.0], [-6.0, -6.0]))
+    assert plain is not None
+    assert strange is not None
+    assert conformal_floor(np.append(logits, [-6.0, -6.0]), 0.02) == -6.0
+    assert logit(strange) > logit(plain) - 1.6
+
+
+def test_a_tail_too_short_gives_no_cut() -> None:
+    assert tail_floor(np.full(48, 0.5), 0.02) is None
+    assert tail_floor(np.full(49, 0.5), 0.02) == pytest.approx(0.5)
