@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
 
-from classifiers.faithfulness.quantity_pool import Quantity, plain
+from classifiers.faithfulness.clock_times import clock_patterns
+from classifiers.faithfulness.numerals import KANJI, LARGE, SCALES, SMALL, WORDS, kanji_value, word_value
+from classifiers.faithfulness.quantity_pool import Quantity, Reader, plain
 from classifiers.faithfulness.units import PREFIX_UNITS, UNITS, converted, unit
 
 __all__ = ["quantities"]
@@ -57,41 +59,6 @@ LABEL = re.compile(
 )
 SUMMED_UP = re.compile(r"\b(?:the|these|those|both|between|following)\s*$")
 LABEL_REACH = 16
-KANJI = "[〇零一二三四五六七八九十百千万萬億亿兆两]"
-DIGITS = {c: i for i, c in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "両": 2}
-SMALL = {"十": 10, "百": 100, "千": 1000}
-LARGE = {"万": 10**4, "萬": 10**4, "億": 10**8, "亿": 10**8, "兆": 10**12}
-WORDS = {
-    w: i
-    for i, w in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ]
-    )
-} | {
-    w: 10 * i
-    for i, w in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
-}
-SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 NOT_NUMBERS = (
     "十分",
     "千葉",
@@ -145,13 +112,10 @@ def _range() -> re.Pattern[str]:
     return re.compile(rf"\s?(?:[-–—~〜至到]|から|to|and|or)\s?\d[\d.,]*[\s-]?(?P<unit>{_any_unit()})")
 
 
-Reader = Callable[[re.Match[str]], Iterator[Quantity]]
-
-
 @cache
 def _readers() -> tuple[tuple[re.Pattern[str], Reader, re.Pattern[str]], ...]:
     """What to look for, in this order, and the sign without which it need not be looked for."""
-    patterns = (*_name_patterns(), *_date_patterns(), *_clock_patterns(), *_number_patterns())
+    patterns = (*_name_patterns(), *_date_patterns(), *clock_patterns(), *_number_patterns())
     return tuple((re.compile(pattern), reader, re.compile(hint)) for hint, pattern, reader in patterns)
 
 
@@ -181,14 +145,6 @@ def _date_patterns() -> Iterator[tuple[str, str, Reader]]:
     yield named, rf"\b(?P<name>{sure})\b", _named_month
 
 
-def _clock_patterns() -> Iterator[tuple[str, str, Reader]]:
-    half = "(?P<half>午前|午後|上午|下午|晚上)?"
-    oclock = r"(?:時(?!間)|点(?=半|钟|整|\d|[至到])|(?<=[午上]\d)点)"
-    yield r"\d\s?[ap]\.?m", r"(?<![\d:])(?P<h>\d{1,2})(?::(?P<m>\d{2}))?\s?(?P<half>[ap])\.?m\b\.?", _clock
-    yield "[0-9]:", r"(?<![\d:])(?P<h>\d{1,2}):(?P<m>\d{2})(?![\d:])", _clock
-    yield "[時点]", rf"{half}(?P<h>\d{{1,2}}|{KANJI}{{1,3}}){oclock}(?P<m>半|\d{{1,2}}分)?", _clock
-
-
 def _number_patterns() -> Iterator[tuple[str, str, Reader]]:
     about = (
         r"(?P<about>(?:about|around|approximately|approx\.|nearly|almost|roughly|約|およそ|约|大约|近)\s*)?"
@@ -199,21 +155,39 @@ def _number_patterns() -> Iterator[tuple[str, str, Reader]]:
     scale = r"(?:\s?(?P<scale>thousand|million|billion|trillion|bn|k)\b)?(?:st|nd|rd|th)?"
     word = "|".join([*WORDS, *SCALES])
     yield "ice", r"\b(?:twice|thrice)\b", _times
+    yield from _compound_patterns()
     yield from _half_patterns(digits)
     yield (
         "[0-9]",
-        rf"{about}(?P<pre>us\$|[¥$€£])?\s?(?<![a-z\d.^])(?<![a-z]-)(?P<n>{number}){scale}(?P<more>[多余]?)"
+        rf"{about}(?P<pre>us\$|[¥$€£])?\s?(?<![a-z\d.^])(?:(?<=under-)|(?<=over-)|(?<![a-z]-))(?P<n>{number}){scale}(?P<more>[多余]?)"
         rf"[\s-]?{written}",
         _figure,
     )
     yield KANJI, rf"{about}(?P<n>{KANJI}{{1,18}})(?P<more>[多余]?){written}", _kanji_figure
-    yield word, rf"{about}\b(?P<n>(?:{word})(?:(?:\s+and)?[\s-]+(?:{word}))*)\b[\s-]?{written}", _word_figure
+    more = rf"(?:[\s-]+|(?<=d)\s+and\s+)(?:{word})"  # "hundred and five", but not "four and twelve"
+    yield word, rf"{about}\b(?P<n>(?:{word})(?:{more})*)\b[\s-]?{written}", _word_figure
+
+
+def _compound_patterns() -> Iterator[tuple[str, str, Reader]]:
+    n, m = r"(?<![\d.,])(?P<n>\d{1,3})\s?", r"(?P<m>\d{1,2})\s?"
+    hours, minutes = "(?P<unit>hours?|hrs?|時間|小时|个小时)", "(?:minutes?|mins?|分钟|分)"
+    yield r"\d", rf"{n}{hours}\s?(?:and\s|と)?{m}{minutes}(?![a-z])", _hours_and_minutes
+    yield r"\d度\d分", r"(?<![\d.,])(?P<n>\d{1,2})度(?P<m>\d)分", _degrees
+
+
+def _hours_and_minutes(match: re.Match[str]) -> Iterator[Quantity]:
+    yield _quantity(Decimal(match["n"]) * 60 + Decimal(match["m"]), "minute", match[0])
+
+
+def _degrees(match: re.Match[str]) -> Iterator[Quantity]:
+    yield _quantity(Decimal(f"{match['n']}.{match['m']}"), "degree", match[0])
 
 
 def _half_patterns(digits: str) -> Iterator[tuple[str, str, Reader]]:
     spans = "hours?|days?|weeks?|months?|years?|decades?|centur(?:y|ies)|dozen|minutes?|miles?"
     counted = "時間|小时|小時|个小时|か月|ヶ月|个月|年|日|天"
-    yield "half", rf"\b(?P<n>{digits}|{'|'.join(WORDS)}) and a half\s(?P<unit>{spans})\b", _half
+    roughly = "(?P<about>(?:about|around|nearly|almost|roughly|just over|just under)\\s)?"
+    yield "half", rf"{roughly}\b(?P<n>{digits}|{'|'.join(WORDS)}) and a half\s(?P<unit>{spans})\b", _half
     yield "half", rf"\bhalf[- ](?:an?[- ])?(?P<unit>{spans})\b", _half
     yield "half", r"\bhalf (?:of|the|price)\b(?P<unit>)", _half
     yield "半", rf"(?P<n>\d{{1,3}}|{KANJI}{{1,3}})(?P<unit>{counted})半", _half
@@ -248,7 +222,7 @@ def _date(match: re.Match[str]) -> Iterator[Quantity]:
 
 
 def _era_year(match: re.Match[str]) -> Iterator[Quantity]:
-    year = 1 if match["y"] == "元" else int(_kanji_value(match["y"]))
+    year = 1 if match["y"] == "元" else int(kanji_value(match["y"]))
     yield Quantity(str(ERAS[match["era"]] + year), "year#", match[0])
 
 
@@ -259,20 +233,8 @@ def _named_month(match: re.Match[str]) -> Iterator[Quantity]:
         yield Quantity(str(int(match["d"])), "day", match[0])
 
 
-def _clock(match: re.Match[str]) -> Iterator[Quantity]:
-    hour, minutes = int(_kanji_value(match["h"])), match["m"] or "0"
-    minute = 30 if minutes == "半" else int(minutes.rstrip("分"))
-    half = match["half"] if "half" in match.re.groupindex else None
-    if half in ("p", "午後", "下午", "晚上") and hour < 12:
-        hour += 12
-    if half in ("a", "午前", "上午") and hour == 12:
-        hour = 0
-    if hour <= 24 and minute < 60:
-        yield Quantity(str((hour * 60 + minute) % 1440), "clock", match[0])
-
-
 def _figure(match: re.Match[str]) -> Iterator[Quantity]:
-    value = _kanji_value(match["n"])
+    value = kanji_value(match["n"])
     if match["scale"]:
         value *= {"bn": 10**9, "k": 1000}.get(match["scale"]) or SCALES[match["scale"]]
     name = PREFIX_UNITS.get(match["pre"] or "") or unit(match["unit"])
@@ -290,30 +252,25 @@ def _kanji_figure(match: re.Match[str]) -> Iterator[Quantity]:
     """Kanji numerals count where a counter follows or several stand together: 一般 is no number."""
     n, name = match["n"], unit(match["unit"])
     surroundings = match.string[match.start() : match.end() + 2]
+    if match.string[max(0, match.start() - 1) : match.start()] == "第":  # 第二年: which one, not how many
+        return
     if surroundings.startswith(NOT_NUMBERS) or n in ("万", "千", "百", "兆", "十万", "一一"):
         return
     if name or len(n) >= 3:
         year = name == "year" and len(n) == 4 and not set(n) & {*SMALL, *LARGE}
         about = bool(match["about"] or match["more"])
-        yield _quantity(_kanji_value(n), "year#" if year else name, match[0], about=about)
+        yield _quantity(kanji_value(n), "year#" if year else name, match[0], about=about)
 
 
 def _word_figure(match: re.Match[str]) -> Iterator[Quantity]:
     """ "one" alone is mostly a pronoun and "hundred" alone no figure, so both are left out."""
-    total = current = 0
-    for word in re.split(r"[\s-]+", match["n"]):
-        if word in WORDS:
-            current += WORDS[word]
-        elif word in SCALES and SCALES[word] == 100:
-            current = max(current, 1) * 100
-        elif word in SCALES:
-            total, current = total + max(current, 1) * SCALES[word], 0
+    total = word_value(re.split(r"[\s-]+", match["n"]))
     name = unit(match["unit"])
     if match["n"] in ("zero", *SCALES) or (match["n"] == "one" and name not in MEASURES):
         return
     before = match.string[max(0, match.start() - LABEL_REACH) : match.start()]
     label = not name and (bool(LABEL.search(before)) or bool(SUMMED_UP.search(before)))
-    yield _quantity(Decimal(total + current), name, match[0].strip(), about=bool(match["about"]), label=label)
+    yield _quantity(Decimal(total), name, match[0].strip(), about=bool(match["about"]), label=label)
 
 
 def _half(match: re.Match[str]) -> Iterator[Quantity]:
@@ -324,8 +281,8 @@ def _half(match: re.Match[str]) -> Iterator[Quantity]:
         yield Quantity("50", "%", match[0].strip())
         return
     whole = groups.get("n", "")
-    value = (Decimal(WORDS[whole]) if whole in WORDS else _kanji_value(whole)) + Decimal("0.5")
-    yield _quantity(value, name, match[0].strip())
+    value = (Decimal(WORDS[whole]) if whole in WORDS else kanji_value(whole)) + Decimal("0.5")
+    yield _quantity(value, name, match[0].strip(), about=bool(groups.get("about")))
 
 
 def _single(match: re.Match[str]) -> Iterator[Quantity]:
@@ -337,21 +294,3 @@ def _quantity(value: Decimal, name: str, text: str, *, about: bool = False, labe
     compared, smaller = converted(value, name)
     written = plain(value) if smaller != name else ""
     return Quantity(plain(compared), smaller, text, about, written, label)
-
-
-def _kanji_value(written: str) -> Decimal:
-    """The value of "3.5万", "1億2000万", "千二百", "二〇二四" or "1,200"."""
-    total = section = Decimal(0)
-    current: Decimal | None = None
-    for token in re.findall(r"\d[\d,]*(?:\.\d+)?|.", written):
-        if token in SMALL:
-            section += (1 if current is None else current) * SMALL[token]
-            current = None
-        elif token in LARGE:
-            total += (section + (current or 0) or 1) * LARGE[token]
-            section, current = Decimal(0), None
-        elif token in DIGITS:
-            current = (current or 0) * 10 + Decimal(DIGITS[token])
-        else:
-            current = Decimal(token.replace(",", ""))
-    return total + section + (current or 0)

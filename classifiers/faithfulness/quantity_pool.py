@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
 from classifiers.faithfulness.units import DAY_MINUTES, EXACT, compatible
 
-__all__ = ["Quantity", "QuantityPool", "plain"]
+__all__ = ["Quantity", "QuantityPool", "Reader", "plain"]
 
+HOURS_A_DAY = 24
 ROUNDED = 1.0  # degrees
 APPROXIMATION = 0.05  # "about 5,000" may stand for 5,021
 
@@ -34,13 +36,18 @@ class Quantity:
         )
 
 
+Reader = Callable[[re.Match[str]], Iterator[Quantity]]  # of what a pattern found
+
+
 class QuantityPool:
     """The quantities of a passage, to be asked whether another text's quantity is among them."""
 
     def __init__(self, found: Iterable[Quantity]) -> None:
         self._units: dict[str, set[str]] = {}
+        self._written = set[str]()
         for each in found:
             self._units.setdefault(each.value, set()).add(each.unit)
+            self._written.add(each.written)
 
     def find(self, wanted: Quantity) -> Literal["same", "other unit", "new"]:
         """Whether the value stands here, and with a unit that can be the same."""
@@ -52,7 +59,10 @@ class QuantityPool:
     def _otherwise(self, wanted: Quantity) -> bool:
         """Whether it stands here in another form: 24 hours for a day, 74 °C for 165 °F, 5 for 17:00."""
         if wanted.unit == "clock":  # morning and afternoon are told apart by their words
-            return "clock" in self._units.get(str((int(wanted.value) + 720) % 1440), ())
+            at = int(wanted.value)
+            return "clock" in self._units.get(str((at + 720) % 1440), ()) or self._is_bare_hour(at)
+        if not wanted.unit and (wanted.value in self._written or self._is_hour(wanted.value)):
+            return True
         if wanted.written and "" in self._units.get(wanted.written, ()):
             return True
         if wanted.unit in ("day", "minute"):
@@ -60,6 +70,18 @@ class QuantityPool:
         if wanted.unit in ("c", "f"):
             return self._warm_as(wanted)
         return wanted.approximate and self._near(wanted)
+
+    def _is_bare_hour(self, minutes: int) -> bool:
+        """ "3 a.m." where "from 3 to 5 a.m." stands."""
+        hours = (minutes // 60, (minutes // 60 + 12) % 24)
+        return minutes % 60 == 0 and any("" in self._units.get(str(hour), ()) for hour in hours)
+
+    def _is_hour(self, value: str) -> bool:
+        """ "from ten" where 22:00 stands."""
+        if not value.isdecimal() or not 0 < int(value) <= HOURS_A_DAY:
+            return False
+        minutes = (int(value) * 60 % DAY_MINUTES, (int(value) * 60 + 720) % DAY_MINUTES)
+        return any("clock" in self._units.get(str(at), ()) for at in minutes)
 
     def _in_days(self, wanted: Quantity) -> bool:
         value = Decimal(wanted.value)

@@ -14,7 +14,8 @@ UNITS: dict[str, str] = {
     "usd": "ドル|美元|us dollars?|dollars?|usd",
     "eur": "ユーロ|欧元|euros?|eur",
     "gbp": "ポンド|英镑|pounds?|gbp",
-    "cny": "元|人民币|yuan|rmb|cny",
+    "cny": "元|块钱?|人民币|yuan|rmb|cny",
+    "cent": "cents?|pence|p|セント|美分|欧分",
     "second": "秒間?|秒钟|seconds?|secs?",
     "minute": "分間?|分钟|minutes?|mins?",
     "hour": "時間|小时|小時|个小时|hours?|hrs?",
@@ -25,12 +26,12 @@ UNITS: dict[str, str] = {
     "month": "[かヶケカヵ箇]月間?|个月|個月|months?",
     "month#": "月",
     "year": "年間?|years?|yrs?",
-    "age": "歳|才|岁|years?[ -]olds?",
+    "age": "歳|才|周?岁|years?[ -]olds?",
     "decade": "decades?",
     "century": "世紀|世纪|century|centuries",
     "person": "人|名|people|persons?|employees|members",
     "time": "回|次|times",
-    "kg": "キログラム|公斤|千克|kg|kilograms?",
+    "kg": "キログラム|公斤|千克|kg|kilograms?|kilos?",
     "ton": "トン|吨|tonnes?|tons?",
     "g": "グラム|克|grams?|g",
     "km": "キロメートル|公里|千米|km|kilometers?|kilometres?",
@@ -55,6 +56,7 @@ UNITS: dict[str, str] = {
 }
 # Of one unit so many make one of the other: two weeks are 14 days, 90 seconds a minute and a half.
 CONVERSIONS: dict[str, tuple[int, int, str]] = {
+    "cent": (1, 100, ""),
     "second": (1, 60, "minute"),
     "hour": (60, 1, "minute"),
     "week": (7, 1, "day"),

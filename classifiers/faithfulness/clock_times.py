@@ -1,0 +1,71 @@
+"""Times of the day in English, Japanese and Chinese: 17:30, half past five in the afternoon, 午後5時半."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from classifiers.faithfulness.numerals import KANJI, WORDS, kanji_value
+from classifiers.faithfulness.quantity_pool import Quantity, Reader
+
+__all__ = ["clock_patterns"]
+
+DAY = 1440  # minutes
+MORNING = ("a", "午前", "上午", "早上", "凌晨", "朝")
+EVENING = ("p", "午後", "下午", "晚上", "夕方", "夜")
+HALVES = "|".join([*MORNING[1:], *EVENING[1:]])
+FULL = {"noon": 720, "midday": 720, "正午": 720, "midnight": 0}
+HOURS = "|".join(list(WORDS)[1:13])
+
+
+def clock_patterns() -> Iterator[tuple[str, str, Reader]]:
+    """A sign, what to look for where it stands, and who reads it."""
+    half = f"(?P<half>{HALVES})?"
+    oclock = (
+        r"(?:時(?!間)|点(?=半|钟|整|\d|[至到])|(?<=[午上]\d)点|(?<=[至到从在]\d)点|(?<=[至到从在]\d\d)点)"
+    )
+    hour = rf"(?<![\w:.])(?P<h>\d{{1,2}}|{HOURS})"
+    of_day = r"in the (?P<day>morning|afternoon|evening)|at (?P<night>night)"
+    yield r"\d\s?[ap]\.?m", r"(?<![\d:])(?P<h>\d{1,2})(?::(?P<m>\d{2}))?\s?(?P<half>[ap])\.?m\b\.?", _clock
+    yield "[0-9]:", rf"{half}(?<![\d:])(?P<h>\d{{1,2}}):(?P<m>\d{{2}})(?![\d:])", _clock
+    yield "[時点]", rf"{half}(?P<h>\d{{1,2}}|{KANJI}{{1,3}}){oclock}(?P<m>半|\d{{1,2}}分)?", _clock
+    yield (
+        "past|quarter to",
+        rf"\b(?P<part>half past|quarter (?:past|to))\s(?P<h>\d{{1,2}}|{HOURS})\b",
+        _told,
+    )
+    yield "o'clock|o’clock", rf"{hour}\s?o['’]clock(?:\s(?:{of_day})\b)?", _told
+    yield "in the|at night", rf"{hour}\s(?:{of_day})\b", _told
+    yield "noon|midday|midnight|正午", r"\b(?:noon|midday|midnight)\b|正午", _named
+
+
+def _clock(match: re.Match[str]) -> Iterator[Quantity]:
+    hour, minutes = int(kanji_value(match["h"])), match["m"] or "0"
+    minute = 30 if minutes == "半" else int(minutes.rstrip("分"))
+    half = match["half"]
+    if half in EVENING and hour < 12:
+        hour += 12
+    if half in MORNING and hour == 12:
+        hour = 0
+    if hour <= 24 and minute < 60:
+        yield _at(hour * 60 + minute, match)
+
+
+def _told(match: re.Match[str]) -> Iterator[Quantity]:
+    """ "ten in the evening", "half past eight", "5 o'clock"."""
+    groups = match.groupdict()
+    hour = WORDS[match["h"]] if match["h"] in WORDS else int(match["h"])
+    late = groups.get("day") in ("afternoon", "evening") or (groups.get("night") and hour >= 6)
+    if late and hour < 12:
+        hour += 12
+    minutes = {"half past": 30, "quarter past": 15, "quarter to": -15}.get(groups.get("part") or "", 0)
+    if hour <= 24:
+        yield _at(hour * 60 + minutes, match)
+
+
+def _named(match: re.Match[str]) -> Iterator[Quantity]:
+    yield _at(FULL[match[0]], match)
+
+
+def _at(minutes: int, match: re.Match[str]) -> Quantity:
+    return Quantity(str(minutes % DAY), "clock", match[0])
