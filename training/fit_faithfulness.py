@@ -58,7 +58,7 @@ GROUPS = {
     "best place": ("uncovered_window", "unfounded"),
     "numbers": ("new_numbers", "new_counts", "other_units", "unbound_number"),
     "names": ("new_names", "new_compounds", "exchanged"),
-    "contradictions": ("swapped", "negation_added", "negation_dropped", "opposite", "degree"),
+    "contradictions": ("swapped", "negation_added", "negation_dropped", "opposite", "degree", "crossed"),
 }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
 
 from classifiers.faithfulness.contradictions import denied, opposites, overstated, swapped
+from classifiers.faithfulness.crossed import crossed
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.passages import Passages, Place, covered
 from classifiers.faithfulness.said import ECHO, Said, said
@@ -43,6 +44,7 @@ VETOES = (
     "negation_dropped",
     "opposite",
     "degree",
+    "crossed",
 )
 # Words, or pairs of characters, that a statement is taken to have besides its own: one new word of three says
 # less than ten of thirty.
@@ -69,6 +71,7 @@ class Features:
     negation_dropped: float
     opposite: float
     degree: float  # must for may, all for some
+    crossed: float  # a number that another subject has
 
     def values(self) -> tuple[float, ...]:
         """The figures in the order of `names`."""
@@ -102,6 +105,7 @@ class Novelty:
     opposites: tuple[tuple[str, str], ...] = ()
     degrees: tuple[tuple[str, str], ...] = ()
     swapped: tuple[tuple[str, str], ...] = ()
+    crossed: tuple[tuple[str, str], ...] = ()  # the number, and what its subject has instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +168,7 @@ class Contexts:
             negation_dropped=float(negations[1]),
             opposite=min(len(new.opposites), 2),
             degree=float(bool(new.degrees)),
+            crossed=float(bool(new.crossed)),
         )
 
     def _novelty(
@@ -192,6 +197,7 @@ class Contexts:
             opposites=opposites(each.line, here, window) if same_matter else (),
             degrees=overstated(each.line, here, window) if same_matter else (),
             swapped=swapped(each.line, here) if same_matter and self._is_the_same(each, here) else (),
+            crossed=crossed(each, window, self._known.lines, (*numbers["new"], *numbers["other unit"])),
         )
 
     def _covered(self, each: Said, lines: Sequence[Line]) -> float:

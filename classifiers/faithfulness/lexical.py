@@ -164,6 +164,8 @@ def _why_not(novelty: Novelty) -> str:
         reasons.append(f"stronger or weaker: {_pairs(novelty.degrees)}")
     if novelty.swapped:
         reasons.append(f"the other way round: {_pairs(novelty.swapped)}")
+    if novelty.crossed:
+        reasons.append(f"number of another subject: {_pairs(novelty.crossed)}")
     if novelty.negation:
         reasons.append("negation differs")
     if novelty.names:

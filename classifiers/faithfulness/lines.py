@@ -13,6 +13,8 @@ from encoders.words import word_reader
 
 __all__ = ["Line"]
 
+JOINT = re.compile(r"[;；，、]|,(?=\s)|\s(?:and|while|but|whereas)\s")
+
 NEGATION_EN = re.compile(
     r"\b(?:not|no|unless|except|never|without|cannot|none|nobody|nothing|neither|nor|unable)\b|n't\b"
 )
@@ -21,9 +23,10 @@ NEGATION_EN = re.compile(
 class Line:
     """A sentence of a passage, or a statement. What few need is read when it is asked for."""
 
-    def __init__(self, text: str, *, start: int = 0) -> None:
+    def __init__(self, text: str, *, start: int = 0, opens: bool = True) -> None:
         self.text = text
         self.start = start  # in its passage
+        self.opens = opens  # the sentence that it is a part of
         self.plain = folded(text)
         self.terms: Terms = terms(self.plain)
         self.content = frozenset(self.terms.content) | frozenset(self.terms.light)
@@ -45,6 +48,22 @@ class Line:
     def quantities(self) -> tuple[Quantity, ...]:
         """Its numbers, dates and times."""
         return quantities(self.text)
+
+    @cached_property
+    def parts(self) -> tuple[Line, ...]:
+        """Itself cut at commas and joints, so that each part but the last has a number."""
+        found: list[str] = []
+        begin = 0
+        for joint in JOINT.finditer(self.text):
+            if quantities(self.text[begin : joint.start()]):
+                found.append(self.text[begin : joint.start()])
+                begin = joint.end()
+        rest = self.text[begin:]
+        if found and not quantities(rest):
+            found[-1] = f"{found[-1]} {rest}"
+        else:
+            found.append(rest)
+        return tuple(Line(text, opens=not at) for at, text in enumerate(found)) if found[1:] else (self,)
 
     @cached_property
     def denials(self) -> list[set[str]]:

@@ -70,6 +70,7 @@ def new_parts(novelty: Novelty) -> tuple[NewPart, ...]:
         *([NewPart("negation", "")] if novelty.negation else []),
         *(NewPart("name", name) for name in novelty.names),
         *(NewPart("relation", f"{one} … {other}", f"{other} … {one}") for one, other in novelty.swapped),
+        *(NewPart("relation", number, other) for number, other in novelty.crossed),
         *(NewPart("relation", number) for number in novelty.far_numbers),
         *(NewPart("wording", word) for word in novelty.words),
     )

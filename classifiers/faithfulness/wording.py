@@ -13,6 +13,7 @@ from sys import intern
 from typing import Any
 
 __all__ = [
+    "HIRAGANA",
     "Lexicon",
     "Terms",
     "content_runs",

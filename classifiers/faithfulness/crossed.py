@@ -1,0 +1,89 @@
+"""Where a number stands beside the wrong subject: each is in the contexts, but not with the other.
+
+"The fixed desk costs 190 euros" beside "A flex desk costs 190 euros, a fixed desk 290 euros". The contexts are
+cut at commas and joints, so that each part has a number with what it belongs to. A statement is crossed if
+another part has its words, with another number of the same kind that the statement does not give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from classifiers.faithfulness.lines import Line
+from classifiers.faithfulness.quantity_pool import Quantity, QuantityPool
+from classifiers.faithfulness.said import Said
+from classifiers.faithfulness.wording import HIRAGANA
+
+__all__ = ["crossed"]
+
+LEAST_TOLD = 0.3  # weight of the words that only the other part has
+MOST_OF_IT = 0.6  # of the statement's part that the other part has, with what stands before it
+FEWEST = 2  # terms of a part of the statement that can be compared alone
+
+
+def crossed(
+    each: Said, window: Sequence[Line], known: Iterable[Line], new: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """Numbers of the statement, and the part of its evidence that has its words with another number."""
+    own = QuantityPool(each.line.quantities)
+    parts = list(_with_before(window))
+    found = []
+    for number in each.numbers:
+        if number.unit in ("", "identifier", "address") or number.is_label or number.text in new:
+            continue
+        here = [part for part, _ in parts if _has(part, number)]
+        here = here or [part for line in known for part in line.parts if _has(part, number)]
+        if any(_is_frame(part) for part in here):
+            continue
+        rivals = [
+            one for one in parts if not _has(one[0], number) and _has_other(one[0], number.unit, own)
+        ]
+        words = _words_beside(each, number)
+        rival = next((part for part, before in rivals if _fits(each, words, part, before, here)), None)
+        if here and rival is not None:
+            found.append((number.text, rival.text.strip()))
+    return tuple(found)
+
+
+def _with_before(lines: Iterable[Line]) -> Iterator[tuple[Line, frozenset[str]]]:
+    """Each part, and its words with those before it in the sentence: "costs are paid up to 140, in London 190"."""
+    for line in lines:
+        before = frozenset[str]()
+        for part in line.parts:
+            before |= part.content
+            yield part, before
+
+
+def _has(part: Line, number: Quantity) -> bool:
+    return QuantityPool(part.quantities).find(number) == "same"
+
+
+def _has_other(part: Line, unit: str, own: QuantityPool) -> bool:
+    return any(one.unit == unit and own.find(one) != "same" for one in part.quantities)
+
+
+def _is_frame(part: Line) -> bool:
+    """ "In 2040, …": what follows belongs to it as well."""
+    telling = [term for term in part.terms.content if not HIRAGANA.search(term)]
+    return part.opens and len(telling) < FEWEST
+
+
+def _words_beside(each: Said, number: Quantity) -> set[str]:
+    """What the statement says of a number, without endings and particles."""
+    words = {term for term in each.content if not HIRAGANA.search(term)}
+    part = next((part for part in each.line.parts if number in part.quantities), each.line)
+    beside = words & part.content
+    return beside if len(beside) >= FEWEST else words
+
+
+def _fits(each: Said, words: set[str], rival: Line, before: frozenset[str], here: Sequence[Line]) -> bool:
+    """Whether the words belong to the other part: it has some that no part with the number has, and misses none."""
+    for part in here:
+        only_there, only_here = words & (rival.content - part.content), words & (part.content - before)
+        if only_here or _told(each, only_there) < LEAST_TOLD:
+            return False
+    return _told(each, words & before) >= MOST_OF_IT * _told(each, words)
+
+
+def _told(each: Said, terms: Iterable[str]) -> float:
+    return sum(each.content[term] for term in terms)
