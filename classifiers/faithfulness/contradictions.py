@@ -87,7 +87,16 @@ def overstated(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tupl
             other = next((match for line in here if (match := theirs.search(line.plain))), None)
             if other:
                 found.append((word[0].strip(), other[0].strip()))
-    return tuple(found)
+    return tuple(found) or _universal(said, window)
+
+
+def _universal(said: Line, window: Iterable[Line]) -> tuple[tuple[str, str], ...]:
+    """ "All", "always", "any number", where its evidence says nothing of the kind."""
+    added, as_much = lexicon().universals[said.language]
+    word = added.search(said.plain)
+    if not word or any(as_much.search(line.plain) for line in window):
+        return ()
+    return ((word[0].strip(), ""),)
 
 
 def swapped(said: Line, here: Sequence[Line]) -> tuple[tuple[str, str], ...]:

@@ -275,6 +275,8 @@ class Contexts:
             return ()
         if not _is_part_of_name(one, line) or not _is_part_of_name(other, best):
             return ()
+        if set(units(one)) <= set(best.terms.units):  # it stands there too, in another place
+            return ()
         return ((one, other),)
 
 

@@ -179,4 +179,4 @@ def _why_not(novelty: Novelty) -> str:
 
 
 def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
-    return ", ".join(f"{mine} / {theirs}" for mine, theirs in pairs)
+    return ", ".join(f"{mine} / {theirs}" if theirs else mine for mine, theirs in pairs)

@@ -59,6 +59,7 @@ class Lexicon:
     negations: dict[str, re.Pattern[str]]  # Japanese and Chinese; English ones are words
     not_negations: re.Pattern[str]
     opposites: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    universals: dict[str, tuple[re.Pattern[str], re.Pattern[str]]]  # what a statement adds, what says as much
     degrees: dict[str, tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]]  # strong, weak
 
 
@@ -148,6 +149,10 @@ def lexicon() -> Lexicon:
         negations={language: _any_of(data[f"negations_{language}"]) for language in ("ja", "zh")},
         not_negations=_any_of(data["not_negations"]),
         opposites=tuple((_side(one), _side(other)) for one, other in data["opposites"]),
+        universals={
+            language: (re.compile(said), re.compile(f"{said}|{as_much}"))
+            for language, (said, as_much) in data["universals"].items()
+        },
         degrees={
             language: tuple((re.compile(strong), re.compile(weak)) for strong, weak in pairs)
             for language, pairs in data["degrees"].items()
