@@ -27,15 +27,14 @@ TELLING_PAIR = 0.65  # rarity; below it stand pairs with kana
 def denied(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tuple[bool, bool]:
     """Whether the statement denies what its evidence says, and whether it says what that denies."""
     window = list(window)
-    known = {term for line in window for term in line.content}
+    known = {term for line in window for term in line.vocabulary}
     denied_there = {term for line in window for near in line.denials for term in near}
     more = len(said.denials) > sum(len(line.denials) for line in here)
     added = more and any(
         len(near & known) * 2 >= len(near) > 0 and not near & denied_there for near in said.denials
     )
-    content = set(said.terms.content)
     softened = bool(said.denials) or bool(DENYING.search(said.plain))
-    dropped = not softened and any(near and near <= content for line in here for near in line.denials)
+    dropped = not softened and any(near and near <= said.vocabulary for line in here for near in line.denials)
     return added, dropped
 
 

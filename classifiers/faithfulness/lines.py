@@ -13,6 +13,10 @@ from encoders.words import word_reader
 
 __all__ = ["Line"]
 
+DENIED_JA = 8  # characters before a Japanese negation, of which the telling ones say what is denied
+TELLING_JA = re.compile("[一-龥々ァ-ヶ]")
+WITHOUT_JA = re.compile("([のが])ない(?=[一-龥々ァ-ヶ])")  # 課程のない大学 denies nothing of it
+
 JOINT = re.compile(r"[;；，、]|,(?=\s)|\s(?:and|while|but|whereas)\s")
 
 NEGATION_EN = re.compile(
@@ -35,6 +39,11 @@ class Line:
     def language(self) -> str:
         """Whose rules of writing it follows: en, ja or zh."""
         return script_language(self.plain)
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Its words, pairs and single characters."""
+        return self.content.union(self.terms.units)
 
     @cached_property
     def proper_names(self) -> tuple[str, ...]:
@@ -70,6 +79,7 @@ class Line:
         """For each of its negations the terms next to it."""
         words = lexicon()
         text = words.not_negations.sub(lambda m: " " * len(m[0]), self.plain)
+        text = WITHOUT_JA.sub("\\1  ", text)
         if self.language == "en":
             cues = [
                 (text[max(0, m.start() - 40) : m.start()], text[m.end() :][:60])
@@ -77,5 +87,7 @@ class Line:
             ]
             return [{*terms(before).content[-1:], *terms(after).content[:1]} for before, after in cues]
         found = words.negations[self.language].finditer(text)
-        cues = [(text[max(0, m.start() - 6) : m.start()], text[m.end() :][:4]) for m in found]
-        return [{*terms(before).content[-2:], *terms(after).content[:2]} for before, after in cues]
+        if self.language == "zh":  # 不得施工: what follows
+            return [set(terms(text[m.end() :][:4]).content[:1]) for m in found]
+        clauses = (re.split("[、。,]", text[max(0, m.start() - DENIED_JA) : m.start()])[-1] for m in found)
+        return [{*TELLING_JA.findall(clause)} for clause in clauses]
