@@ -31,11 +31,18 @@ def denied(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tuple[bo
     denied_there = {term for line in window for near in line.denials for term in near}
     more = len(said.denials) > sum(len(line.denials) for line in here)
     added = more and any(
-        len(near & known) * 2 >= len(near) > 0 and not near & denied_there for near in said.denials
+        len(near & known) * 2 >= len(near) > 0 and not near & denied_there and not _free_of(near, window)
+        for near in said.denials
     )
     softened = bool(said.denials) or bool(DENYING.search(said.plain))
     dropped = not softened and any(near and near <= said.vocabulary for line in here for near in line.denials)
     return added, dropped
+
+
+def _free_of(near: set[str], window: Sequence[Line]) -> bool:
+    """Whether its evidence has the opposite of what is denied: 不收费, 免费."""
+    pairs = ((one, other) for pair in lexicon().opposites for one, other in (pair, pair[::-1]))
+    return any(one & near and _present(other, window) for one, other in pairs)
 
 
 def opposites(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tuple[tuple[str, str], ...]:
@@ -80,8 +87,8 @@ def overstated(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tupl
     found = []
     for pair in lexicon().degrees[said.language]:
         for mine, theirs in (pair, pair[::-1]):
-            word = mine.search(said.plain)
-            if not word or theirs.search(said.plain) or any(mine.search(line.plain) for line in window):
+            word = mine.search(said.stated)
+            if not word or theirs.search(said.stated) or any(mine.search(line.plain) for line in window):
                 continue
             other = next((match for line in here if (match := theirs.search(line.plain))), None)
             if other:

@@ -1,8 +1,8 @@
 """Where a number stands beside the wrong subject: each is in the contexts, but not with the other.
 
-"The fixed desk costs 190 euros" beside "A flex desk costs 190 euros, a fixed desk 290 euros". The contexts are
-cut at commas and joints, so that each part has a number with what it belongs to. A statement is crossed if
-another part has its words, with another number of the same kind that the statement does not give.
+"The fixed desk costs 190 euros" beside "A flex desk costs 190 euros, a fixed desk 290 euros". The contexts
+are cut at commas and joints, so that each part has a number with what it belongs to. A statement is crossed
+if another part has its words, with another number of the same kind that the statement does not give.
 """
 
 from __future__ import annotations
@@ -27,26 +27,29 @@ def crossed(
     """Numbers of the statement, and the part of its evidence that has its words with another number."""
     own = QuantityPool(each.line.quantities)
     parts = list(_with_before(window))
+    asked = {term for term in each.asked.content - each.line.content if not HIRAGANA.search(term)}
     found = []
     for number in each.numbers:
         if number.unit in ("", "identifier", "address") or number.is_label or number.text in new:
             continue
-        here = [part for part, _ in parts if _has(part, number)]
-        here = here or [part for line in known for part in line.parts if _has(part, number)]
-        if any(_is_frame(part) for part in here):
+        here = [one for one in parts if _has(one[0], number)]
+        if not here:
+            same = [line for line in known if any(one.value == number.value for one in line.quantities)]
+            here = [one for one in _with_before(same) if _has(one[0], number)]
+        if any(_is_frame(part) for part, _ in here):
             continue
-        rivals = [
-            one for one in parts if not _has(one[0], number) and _has_other(one[0], number.unit, own)
-        ]
+        rivals = [one for one in parts if not _has(one[0], number) and _has_other(one[0], number.unit, own)]
         words = _words_beside(each, number)
-        rival = next((part for part, before in rivals if _fits(each, words, part, before, here)), None)
-        if here and rival is not None:
-            found.append((number.text, rival.text.strip()))
+        for rival, before in rivals:
+            meant = any(asked & (own_before - before) for _, own_before in here)
+            if here and not meant and _fits(each, words, rival, before, [part for part, _ in here]):
+                found.append((number.text, rival.text.strip()))
+                break
     return tuple(found)
 
 
 def _with_before(lines: Iterable[Line]) -> Iterator[tuple[Line, frozenset[str]]]:
-    """Each part, and its words with those before it in the sentence: "costs are paid up to 140, in London 190"."""
+    """Each part, and its words with those before it in the sentence: "paid up to 140, in London 190"."""
     for line in lines:
         before = frozenset[str]()
         for part in line.parts:
@@ -77,7 +80,7 @@ def _words_beside(each: Said, number: Quantity) -> set[str]:
 
 
 def _fits(each: Said, words: set[str], rival: Line, before: frozenset[str], here: Sequence[Line]) -> bool:
-    """Whether the words belong to the other part: it has some that no part with the number has, and misses none."""
+    """Whether the words are the other part's: it has some that those with the number lack, and all else."""
     for part in here:
         only_there, only_here = words & (rival.content - part.content), words & (part.content - before)
         if only_here or _told(each, only_there) < LEAST_TOLD:

@@ -15,7 +15,13 @@ __all__ = ["Line"]
 
 DENIED_JA = 8  # characters before a Japanese negation, of which the telling ones say what is denied
 TELLING_JA = re.compile("[一-龥々ァ-ヶ]")
-WITHOUT_JA = re.compile("([のが])ない(?=[一-龥々ァ-ヶ])")  # 課程のない大学 denies nothing of it
+# 課程のない大学 denies nothing of it, 提出しないと sets a condition.
+CONDITION_JA = re.compile(
+    "(?<=[のが])ない(?=[一-龥々ァ-ヶ])|ない(?=と[、。ぁ-ん]|場合|とき|限り)|なけれ(?=ば)"
+)
+SHORT_ANSWER = re.compile(
+    r"(?:yes|no|はい|いいえ|いえ|是的?|对|能|会|要|行|可以的?|需要的?|不(?:是|能|会|行|可以|需要|用|要))[,、。.!]\s*"
+)
 
 JOINT = re.compile(r"[;；，、]|,(?=\s)|\s(?:and|while|but|whereas)\s")
 
@@ -39,6 +45,11 @@ class Line:
     def language(self) -> str:
         """Whose rules of writing it follows: en, ja or zh."""
         return script_language(self.plain)
+
+    @cached_property
+    def stated(self) -> str:
+        """What it says behind a yes or no, which takes up the question."""
+        return SHORT_ANSWER.sub("", self.plain, count=1) if SHORT_ANSWER.match(self.plain) else self.plain
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
@@ -78,14 +89,15 @@ class Line:
     def denials(self) -> list[set[str]]:
         """For each of its negations the terms next to it."""
         words = lexicon()
-        text = words.not_negations.sub(lambda m: " " * len(m[0]), self.plain)
-        text = WITHOUT_JA.sub("\\1  ", text)
+        text = words.not_negations.sub(lambda m: " " * len(m[0]), self.stated)
         if self.language == "en":
             cues = [
                 (text[max(0, m.start() - 40) : m.start()], text[m.end() :][:60])
                 for m in NEGATION_EN.finditer(text)
             ]
             return [{*terms(before).content[-1:], *terms(after).content[:1]} for before, after in cues]
+        if self.language == "ja":
+            text = CONDITION_JA.sub(" ", text)
         found = words.negations[self.language].finditer(text)
         if self.language == "zh":  # 不得施工: what follows
             return [set(terms(text[m.end() :][:4]).content[:1]) for m in found]

@@ -155,6 +155,7 @@ def _number_patterns() -> Iterator[tuple[str, str, Reader]]:
     scale = r"(?:\s?(?P<scale>thousand|million|billion|trillion|bn|k)\b)?(?:st|nd|rd|th)?"
     word = "|".join([*WORDS, *SCALES])
     yield "ice", r"\b(?:twice|thrice)\b", _times
+    yield "[次翌]", "[次翌](?=[年月日天])", _next
     yield from _compound_patterns()
     yield from _half_patterns(digits)
     yield (
@@ -169,14 +170,14 @@ def _number_patterns() -> Iterator[tuple[str, str, Reader]]:
 
 
 def _compound_patterns() -> Iterator[tuple[str, str, Reader]]:
-    n, m = r"(?<![\d.,])(?P<n>\d{1,3})\s?", r"(?P<m>\d{1,2})\s?"
+    n, m = rf"(?<![\d.,])(?P<n>\d{{1,3}}|{KANJI}{{1,3}})\s?", rf"(?P<m>\d{{1,2}}|{KANJI}{{1,3}})\s?"
     hours, minutes = "(?P<unit>hours?|hrs?|時間|小时|个小时)", "(?:minutes?|mins?|分钟|分)"
-    yield r"\d", rf"{n}{hours}\s?(?:and\s|と)?{m}{minutes}(?![a-z])", _hours_and_minutes
+    yield "時間|小时|小時|hour|hr", rf"{n}{hours}\s?(?:and\s|と)?{m}{minutes}(?![a-z])", _hours_and_minutes
     yield r"\d度\d分", r"(?<![\d.,])(?P<n>\d{1,2})度(?P<m>\d)分", _degrees
 
 
 def _hours_and_minutes(match: re.Match[str]) -> Iterator[Quantity]:
-    yield _quantity(Decimal(match["n"]) * 60 + Decimal(match["m"]), "minute", match[0])
+    yield _quantity(kanji_value(match["n"]) * 60 + kanji_value(match["m"]), "minute", match[0])
 
 
 def _degrees(match: re.Match[str]) -> Iterator[Quantity]:
@@ -203,6 +204,11 @@ def _half_patterns(digits: str) -> Iterator[tuple[str, str, Reader]]:
 
 def _times(match: re.Match[str]) -> Iterator[Quantity]:
     yield Quantity({"twice": "2", "thrice": "3"}[match[0]], "time", match[0])
+
+
+def _next(match: re.Match[str]) -> Iterator[Quantity]:
+    """次年 is 第二年; by itself it claims no number."""
+    yield Quantity("2", "order", match[0], is_label=True)
 
 
 def _address(match: re.Match[str]) -> Iterator[Quantity]:
@@ -252,7 +258,8 @@ def _kanji_figure(match: re.Match[str]) -> Iterator[Quantity]:
     """Kanji numerals count where a counter follows or several stand together: 一般 is no number."""
     n, name = match["n"], unit(match["unit"])
     surroundings = match.string[match.start() : match.end() + 2]
-    if match.string[max(0, match.start() - 1) : match.start()] == "第":  # 第二年: which one, not how many
+    if match.string[max(0, match.start() - 1) : match.start()] == "第":
+        yield Quantity(plain(kanji_value(n)), "order", match[0])
         return
     if surroundings.startswith(NOT_NUMBERS) or n in ("万", "千", "百", "兆", "十万", "一一"):
         return

@@ -113,6 +113,84 @@ def test_an_answer_copied_from_its_context_passes(judge: LexicalJudge) -> None:
         assert _passes(judge.judge_now(context, [context])), context
 
 
+@pytest.mark.parametrize(
+    ("passage", "true", "false", "reason"),
+    [
+        pytest.param(
+            "A flex desk costs 190 euros a month, a fixed desk 290 euros.",
+            "A fixed desk costs 290 euros a month.",
+            "A fixed desk costs 190 euros a month.",
+            "number of another subject: 190 euros",
+            id="a price of another desk",
+        ),
+        pytest.param(
+            "ホテル代は一泊140ポンドまで、ロンドンでは190ポンドまで支払います。",
+            "ロンドンではホテル代を190ポンドまで支払います。",
+            "ロンドンではホテル代を140ポンドまで支払います。",
+            "number of another subject: 140ポンド",
+            id="a limit of another city, in Japanese",
+        ),
+        pytest.param(
+            "未满16周岁的有效期为5年，16周岁以上的有效期为10年。",
+            "未满16周岁的有效期为5年。",
+            "未满16周岁的有效期为10年。",
+            "number of another subject: 10年",
+            id="a term of another age, in Chinese",
+        ),
+        pytest.param(
+            "Dogs are welcome on the second floor.",
+            "Dogs are welcome on the second floor.",
+            "Dogs are always welcome on the second floor.",
+            "stronger or weaker: always",
+            id="an always that nobody said",
+        ),
+        pytest.param(
+            "施工时间为工作日8:00至12:00，周末和节假日不得施工。",
+            "周末不能施工。",
+            "周末可以施工。",
+            "negation differs",
+            id="what is forbidden, in Chinese",
+        ),
+        pytest.param(
+            "職員が家の中に入って運び出すことはできません。",
+            "職員が家の中に入って運び出すことはできません。",
+            "職員が家の中に入って運び出します。",
+            "negation differs",
+            id="what is not done, in Japanese",
+        ),
+    ],
+)
+def test_words_of_the_passage_can_say_something_else(
+    judge: LexicalJudge, passage: str, true: str, false: str, reason: str
+) -> None:
+    verdict = judge.judge_now(false, [passage])
+    assert not _passes(verdict)
+    assert reason in verdict.reason
+    right = judge.judge_now(true, [passage])
+    assert isinstance(right, Checked)
+    assert "differs" not in right.reason
+    assert "another subject" not in right.reason
+    assert "stronger" not in right.reason
+
+
+@pytest.mark.parametrize(
+    ("passage", "answer"),
+    [
+        ("報告書を12月に提出しないと、支給を止めます。", "報告書を12月に提出してください。"),
+        ("12月に報告書を提出しなければなりません。", "12月に報告書を提出していただきます。"),
+        ("补换SIM卡收费10元，线上办理免费。", "线上办理不收费。"),
+        ("6岁以下禁用。", "不能，6岁以下禁用。"),
+        ("UTVs are wider than ATVs; UTV payloads run from 800 to 1350 lbs.", "ATVs are narrower than UTVs."),
+    ],
+)
+def test_a_condition_a_short_answer_and_a_name_in_another_place_deny_nothing(
+    judge: LexicalJudge, passage: str, answer: str
+) -> None:
+    reason = judge.judge_now(answer, [passage]).reason
+    assert "negation" not in reason
+    assert "another name" not in reason
+
+
 def test_a_passage_seen_before_says_the_same_in_another_place(judge: LexicalJudge) -> None:
     answer = "Ms. Keller handles group bookings. The annual pass costs 130 EUR."
     first = judge.judge_now(answer, CONTEXTS)

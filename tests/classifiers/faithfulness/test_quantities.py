@@ -18,11 +18,15 @@ SAME = [
     ("half an hour", "30分"), ("24小时", "二十四小时"), ("二十四小时", "1天"), ("valid for a year", "12か月間"), ("1時間半", "90 minutes"), ("两个半小时", "150分钟"),
     ("半年", "6 months"), ("two and a half hours", "150 min"), ("90 seconds", "1.5 minutes"), ("a fortnight or 1 fortnight", "2 weeks"), ("半額", "50%"), ("half of it", "50 percent"),
     ("74 °C", "165 °F"), ("350 degrees", "350°F"), ("2 hours", "2 or 3 hours"), ("1.5 kg", "1500グラム"), ("one month", "1か月"), ("3トン", "3,000 kg"), ("5営業日", "5 working days"),
+    ("ten in the evening", "22:00"), ("half past eight", "8:30"), ("quarter to five", "4:45 pm"), ("5 o'clock", "17:00"), ("正午", "12時"), ("noon", "12:00"),
+    ("晚上6:00", "18点整"), ("from seven", "7:00"), ("3 am", "from 3 to 5 am"), ("1小时20分钟", "八十分钟"), ("一个小时二十分钟", "80 minutes"),
+    ("nearly three and a half hours", "3 hours 25 minutes"), ("30 cents", "€0.30"), ("45p", "£0.45"), ("五百块", "500元"), ("16岁", "16周岁"), ("23 kilos", "23 kg"),
+    ("37度5分", "37.5度"), ("4 to 12 people", "between four and twelve people"), ("under eighteen", "Under-18s"), ("第二年", "次年"), ("23", "23 kg"),
 ]  # fmt: skip
 DIFFERENT = [
     ("1,200円", "1,300円"), ("30%", "31%"), ("令和5年", "2024年"), ("14 weeks", "14 days"), ("5:30 p.m.", "17:00"), ("version 2.3.1", "version 2.3.2"),
     ("about 5,000 people", "6,000 people"), ("010-1234-5678", "010-1234-5679"), ("https://a.example/1", "https://a.example/2"),
-    ("76 °C", "165 °F"), ("half an hour", "half a day"), ("25 hours", "1 day"), ("一个月", "两个月"), ("半年", "半日"),
+    ("76 °C", "165 °F"), ("half an hour", "half a day"), ("25 hours", "1 day"), ("一个月", "两个月"), ("半年", "半日"), ("half past eight", "9:30"), ("ten in the evening", "21:00"), ("31 cents", "€0.30"), ("16", "between four and twelve"),
 ]  # fmt: skip
 
 
@@ -57,6 +61,7 @@ def test_the_same_number_of_something_else_is_told_apart(one: str, other: str) -
         "万一の場合",
         "no number",
         "once a day",
+        "in the afternoon",
     ],
 )
 def test_what_only_looks_like_a_number_is_none(text: str) -> None:
