@@ -18,6 +18,7 @@ from evaluation.gate_tables import worst_first
 __all__ = ["curves_svg", "few_shot_svg", "slices_svg"]
 
 _WORDS = "#c2703d"
+_PAGE = 9.6  # inches
 _BY_CLASS = {"must": "#3b6fb6", "may": OURS, "must_not": "#a23b5a"}
 _REFUSALS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
@@ -34,7 +35,7 @@ def slices_svg(result: GateResult) -> str:
                 continue
             colour = _BY_CLASS[part.gold]
             axes.plot(interval, (row, row), color=colour, linewidth=6, alpha=0.35, solid_capstyle="round")
-            axes.plot(value, row, "o", color=colour, markersize=8)
+            axes.plot(value, row, "o", color=colour, markersize=8, clip_on=False)
             if part.words_reach_rag and part.words_reach_rag.value is not None:
                 through = part.words_reach_rag.value
                 beside = 1 - through if part.gold == "must" else through
@@ -58,11 +59,11 @@ def curves_svg(result: GateResult, *, promise: float) -> str:
     names = [name for name, part in worst_first(result) if part.gold != "must" and not part.seen]
     if not names or not result.must:
         return ""
-    columns = min(3, len(names))
+    columns = min(3, len(names))  # a page wide, however many: letters are of one size in all pictures
     rows = math.ceil(len(names) / columns)
     by_slice = result.by_slice()
     with drawn():
-        figure = Figure(figsize=(3.2 * columns, 2.7 * rows), layout="constrained")
+        figure = Figure(figsize=(_PAGE, 2.7 * rows), layout="constrained")
         panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
         for axes, name in zip(panels, names, strict=False):
             axes.axvline(promise, color=INK, linewidth=0.8, alpha=0.5)
@@ -83,7 +84,8 @@ def _curve(axes: Axes, name: str, result: GateResult, others: Sequence[JudgedQue
         axes.step(*beside, where="post", color=_WORDS, linewidth=1.3, linestyle=(0, (4, 2)))
     refused = result.false_refusals.value or 0.0
     through = sum(one.let_through for one in others) / len(others)
-    axes.plot(max(refused, _REFUSALS[0]), through, "o", color=OURS, markersize=8, markeredgecolor="white")
+    place = (max(refused, _REFUSALS[0]), through)
+    axes.plot(*place, "o", color=OURS, markersize=8, markeredgecolor="white", clip_on=False, zorder=5)
     axes.set_xscale("log")
     axes.set_xlim(_REFUSALS[0], _REFUSALS[-1])
     axes.xaxis.set_major_locator(FixedLocator(_REFUSALS[::2]))
@@ -112,7 +114,7 @@ def few_shot_svg(curve: FewShotCurve) -> str:
     rows = math.ceil(len(ours) / columns)
     sizes = list(curve.results)
     with drawn():
-        figure = Figure(figsize=(3.2 * columns, 2.5 * rows), layout="constrained")
+        figure = Figure(figsize=(_PAGE, 2.5 * rows), layout="constrained")
         panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
         for axes, (name, points) in zip(panels, ours.items(), strict=False):
             for found, colour, line in ((points, OURS, "-"), (words.get(name, {}), _WORDS, (0, (4, 2)))):

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from openpyxl import Workbook, load_workbook
-from openpyxl.styles import Alignment, Font
+from openpyxl.styles import Alignment
 from openpyxl.worksheet.datavalidation import DataValidation
 
+from evaluation.workbooks import HEAD, across, row_height
 from gateway.acceptance import Better, Pair, Side
 from gateway.errors import InvalidRequest
 
@@ -35,9 +36,12 @@ def write_sheet(file: Path, test: str, pairs: Sequence[Pair]) -> None:
     sheet.append(list(_COLUMNS))
     for place, (name, width) in enumerate(_COLUMNS.items()):
         sheet.column_dimensions["ABCDEFG"[place]].width = width
-        sheet.cell(1, place + 1).font = Font(bold=True)
+        sheet.cell(1, place + 1).font = HEAD
         sheet.cell(1, place + 1).value = name
+    across(sheet)
     for row, pair in enumerate(pairs, 2):
+        texts = (pair.question, 40), (pair.left, 60), (pair.right, 60)
+        sheet.row_dimensions[row].height = row_height(texts)
         sheet.cell(row, 1).value = pair.number
         for column, text in enumerate((pair.question, pair.left, pair.right), 2):
             cell = sheet.cell(row, column)

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from openpyxl import Workbook
-from openpyxl.styles import Alignment, Font, PatternFill
+from openpyxl.styles import Alignment, PatternFill
 from openpyxl.utils import get_column_letter
 
 from evaluation.answers.results import CaseResult
 from evaluation.answers.summary import Summary
+from evaluation.workbooks import HEAD, across, row_height
 from gateway.errors import InvalidRequest
 from gateway.exports import sheet_cell
 
@@ -22,6 +23,7 @@ _FILLS = {
     False: PatternFill("solid", fgColor="F8D7DD"),
     None: PatternFill("solid", fgColor="F8EFDD"),
 }
+_WIDTHS = {"question": 40, "answer": 60, "ground_truth": 50, "contexts": 50, "id": 18}
 _TEXTS = ("question", "answer", "ground_truth")
 _FIRST = ("id", "lang", "tags", "outcome", "good", *_TEXTS)
 _LAST = ("why undetermined", "contexts", "entry", "reason", "error", "ms", "tokens")
@@ -37,13 +39,14 @@ def write_sheet(file: Path, results: Iterable[CaseResult], summary: Summary) -> 
     cases = workbook.create_sheet("cases")
     columns = [*_FIRST, *summary.metrics, *_LAST]
     for place, name in enumerate(columns, 1):
-        wide = {"question": 40, "answer": 60, "ground_truth": 50, "contexts": 50, "id": 18}
-        cases.column_dimensions[get_column_letter(place)].width = wide.get(name, 14)
+        cases.column_dimensions[get_column_letter(place)].width = _WIDTHS.get(name, 14)
+    across(cases)
     cases.freeze_panes = "B2"
     cases.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{len(summary.seen) + 1}"
     cases.append([_head(cases, name) for name in columns])
-    for result in results:
+    for number, result in enumerate(results, 2):
         good = summary.good_is.of(result)
+        cases.row_dimensions[number].height = row_height(_texts(result))
         cells = [sheet_cell(cases, value) for value in _row(result, good, summary.metrics)]
         cases.append([_styled(cases, cell, name, good) for cell, name in zip(cells, columns, strict=True)])
     _figures(workbook.create_sheet("figures"), summary)
@@ -51,6 +54,13 @@ def write_sheet(file: Path, results: Iterable[CaseResult], summary: Summary) -> 
         workbook.save(file)
     except OSError as exc:
         raise InvalidRequest(f"{file} can't be written: {exc.strerror}") from exc
+
+
+def _texts(one: CaseResult) -> Iterator[tuple[str, int]]:
+    """What a row must have room for; contexts are cut off."""
+    said = one.said.answer if one.said else ""
+    for name, text in zip(_TEXTS, (one.case.question, said, one.case.ground_truth), strict=True):
+        yield text or "", _WIDTHS[name]
 
 
 def _row(one: CaseResult, good: bool | None, metrics: Sequence[str]) -> Iterator[Any]:
@@ -79,7 +89,7 @@ def _styled(sheet: Any, cell: Any, name: str, good: bool | None) -> Any:
 
 def _head(sheet: Any, name: str) -> Any:
     cell = sheet_cell(sheet, name.replace("_", " "))
-    cell.font = Font(bold=True)
+    cell.font = HEAD
     return cell
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
-from openpyxl.styles import Alignment, Font, PatternFill
+from openpyxl.styles import Alignment, PatternFill
 from openpyxl.utils import get_column_letter
 
 from evaluation.users.dialogues import Dialogue, DialogueTurn
 from evaluation.users.judging import CRITERIA, MARKED_BELOW
+from evaluation.workbooks import HEAD, across, row_height
 from gateway.errors import InvalidRequest
 from gateway.exports import sheet_cell
 
@@ -38,10 +39,16 @@ def write_sheet(file: Path, dialogues: Iterable[Dialogue], *, most_turns: int) -
     for place, name in enumerate(columns, 1):
         sheet.column_dimensions[get_column_letter(place)].width = _WIDTHS.get(name, _TURN_WIDTH)
     sheet.freeze_panes = "C2"
+    across(sheet)
+    across(scores)
     sheet.append([_head(sheet, name) for name in columns])
     _scores_head(scores)
-    for dialogue in dialogues:
-        sheet.append(list(_row(sheet, dialogue, most_turns)))
+    widths = [_WIDTHS.get(name, _TURN_WIDTH) for name in columns]
+    for number, dialogue in enumerate(dialogues, 2):
+        row = list(_row(sheet, dialogue, most_turns))
+        texts = zip((str(cell.value or "") if cell else "" for cell in row), widths, strict=True)
+        sheet.row_dimensions[number].height = row_height(texts)
+        sheet.append(row)
         for row in _score_rows(dialogue):
             scores.append([sheet_cell(scores, value) for value in row])
     try:
@@ -105,5 +112,5 @@ def _wrapped(sheet: Any, value: str | float | None) -> Any:
 
 def _head(sheet: Any, name: str) -> Any:
     cell = _wrapped(sheet, name)
-    cell.font = Font(bold=True)
+    cell.font = HEAD
     return cell

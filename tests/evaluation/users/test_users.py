@@ -111,6 +111,8 @@ def test_a_turn_that_does_not_help_is_red_and_a_person_who_knows_stops(tmp_path:
     assert not second.fill.fill_type
     assert third.value is None
     assert not rows["hours", "calm"][5].fill.fill_type
+    lines = first.value.count("\n") + 1
+    assert sheet.row_dimensions[first.row].height >= 15 * lines, "every line of a cell can be read"
 
     page = (tmp_path / "run" / "report.html").read_text("utf-8")
     assert "played by a server of the tests" in page
