@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 from anyio import to_thread
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from cache.arrays import Owners, ShelfArrays, without_entries
 from cache.entries import Entry
@@ -80,7 +80,7 @@ _NO_PROBES = Probes(
 
 def upper_bound(wrong: int, n: int, *, confidence: float = CONFIDENCE) -> float:
     """The largest error rate that still is plausible after `wrong` of `n` (Clopper-Pearson, one-sided)."""
-    return 1.0 if wrong >= n else float(beta.ppf(confidence, wrong + 1, n - wrong))
+    return 1.0 if wrong >= n else float(betaincinv(wrong + 1, n - wrong, confidence))
 
 
 def cut_for(probes: Probes, *, target_error: float, default: float) -> Cut:

@@ -12,10 +12,6 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from openpyxl import Workbook, load_workbook
-from openpyxl.cell import WriteOnlyCell
-from openpyxl.utils.exceptions import InvalidFileException
-
 from cache.errors import UnreadableTable
 
 __all__ = ["Row", "RowProblem", "TableFormat", "format_of", "read_table", "write_table"]
@@ -135,6 +131,11 @@ def _json_row(line: int, text: bytes) -> Row | RowProblem:
 
 def _read_xlsx(path: Path) -> Iterator[tuple[int, Sequence[Any]]]:
     """Cells of the first sheet."""
+    from openpyxl import (
+        load_workbook,
+    )  # here and below: it costs a start 0.1 s, and a gateway seldom needs it
+    from openpyxl.utils.exceptions import InvalidFileException
+
     try:
         workbook = load_workbook(path, read_only=True, data_only=True)
     except (InvalidFileException, zipfile.BadZipFile, KeyError, ValueError, OSError) as broken:
@@ -167,6 +168,8 @@ def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]
 
 
 def _write_xlsx(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
+    from openpyxl import Workbook
+
     workbook = Workbook(write_only=True)
     sheet = workbook.create_sheet("entries")
     sheet.append(list(columns))
@@ -180,6 +183,8 @@ def _write_xlsx(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]
 
 def _text_cell(sheet: Any, text: str) -> Any:
     """A cell that stays text, even where it begins like a formula."""
+    from openpyxl.cell import WriteOnlyCell
+
     cell = WriteOnlyCell(sheet, value=text)
     cell.data_type = "s"
     return cell

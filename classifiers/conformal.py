@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 __all__ = ["TooFew", "allowed_outside", "at_most", "least_cases"]
 
@@ -37,4 +37,4 @@ def least_cases(error: float, allowed: int = 1) -> int:
 
 def at_most(allowed: int, n: int) -> float:
     """The share of new cases outside, at 95 % confidence over samples of n."""
-    return float(beta.ppf(_CONFIDENCE, allowed, n + 1 - allowed))
+    return float(betaincinv(allowed, n + 1 - allowed, _CONFIDENCE))

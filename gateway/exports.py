@@ -13,8 +13,6 @@ from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Any, Literal
 
-from openpyxl import Workbook
-from openpyxl.cell import WriteOnlyCell
 from sqlalchemy import Table, select
 
 from cache.tables import format_of
@@ -122,6 +120,8 @@ async def _write_xlsx(
     period: Period,
     progress: Callable[[int], object],
 ) -> int:
+    from openpyxl import Workbook  # here and below: it costs a start 0.1 s, and a gateway seldom needs it
+
     workbook = Workbook(write_only=True)
     sheet, names, written = workbook.create_sheet(what), _columns(what), 0
     sheet.append(names)
@@ -172,6 +172,8 @@ def _flat(value: Any) -> Any:
 
 def sheet_cell(sheet: Any, value: Any) -> Any:
     """A cell of XLSX; a text stays a text, even where it begins like a formula."""
+    from openpyxl.cell import WriteOnlyCell
+
     value = _flat(value)
     if not isinstance(value, str):
         return value

@@ -11,7 +11,6 @@ from typing import assert_never
 
 import structlog
 from anyio import to_thread
-from qdrant_client import AsyncQdrantClient
 
 from cache.collisions import Collision, shelf_collisions, worst_first
 from cache.indexing import disagreement, index_pending, reindex
@@ -21,13 +20,11 @@ from encoders import Encoder, EncoderIdentity
 from encoders.memo import MemoEncoder
 from encoders.onnx import OnnxEncoder
 from encoders.pairs import OnnxPairModel
-from encoders.remote import RemoteEncoder
 from encoders.sentence_transformers import SentenceTransformersEncoder
 from encoders.shipped import load_shipped
 from gateway.rag.documents import Documents
 from gateway.settings import Settings
 from storage.edge import EdgeIndex
-from storage.qdrant import QdrantIndex
 from storage.resealing import check_keys
 from storage.sql import Database
 from storage.vectors import VectorIndex
@@ -142,6 +139,8 @@ async def open_encoder(settings: Settings) -> Encoder:
         case "sentence-transformers":
             encoder = await to_thread.run_sync(SentenceTransformersEncoder.load, chosen.model or "")
         case "openai":
+            from encoders.remote import RemoteEncoder  # openai's client takes half a second to import
+
             key = chosen.api_key.get_secret_value() if chosen.api_key else None
             encoder = await RemoteEncoder.open(
                 base_url=chosen.base_url or "", model=chosen.model or "", api_key=key
@@ -156,6 +155,10 @@ async def _open_index(settings: Settings, name: str, identity: EncoderIdentity, 
     storage = settings.storage
     if storage.qdrant_url is None:
         return await EdgeIndex.open(settings.index_folder / name, identity=identity, anew=anew)
+    from qdrant_client import AsyncQdrantClient  # half a second of a start that most do without
+
+    from storage.qdrant import QdrantIndex
+
     key = storage.qdrant_api_key.get_secret_value() if storage.qdrant_api_key else None
     client = AsyncQdrantClient(url=storage.qdrant_url, api_key=key)
     return await QdrantIndex.open(client, f"sekisho-{name}", identity=identity, anew=anew)

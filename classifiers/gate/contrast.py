@@ -12,16 +12,18 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from classifiers.gate import GateLabel, Neighbour
 from classifiers.text import mostly_cjk, normalise
 from encoders import Encoded, Vector
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
 __all__ = ["CONTRAST_FEATURES", "Contrast", "Nearest", "Sample", "Similarities"]
 
@@ -97,6 +99,9 @@ class Contrast:
 
     @cached_property
     def _vectorizer(self) -> TfidfVectorizer:
+        # Imported only where a gate reads: it takes a second and a half.
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
         vectorizer = TfidfVectorizer(
             analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True, dtype=np.float32, max_features=100_000
         )

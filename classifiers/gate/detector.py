@@ -13,15 +13,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib.resources import files
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
-from sklearn.feature_extraction.text import HashingVectorizer
 
 from classifiers.text import CJK
 from encoders import Encoded, Vector
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import HashingVectorizer
 
 __all__ = [
     "TOPICS",
@@ -157,6 +159,9 @@ def wording(normalised: Sequence[str], script: Script) -> csr_matrix:
 
 @lru_cache(maxsize=2)
 def _vectorizers(script: Script) -> tuple[HashingVectorizer, ...]:
+    # Imported only where a gate reads: it takes a second and a half.
+    from sklearn.feature_extraction.text import HashingVectorizer
+
     hashing = partial(
         HashingVectorizer,
         n_features=_BUCKETS,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student_t
+from scipy.special import stdtrit
 
 from classifiers.gate.contrast import Sample
 from classifiers.gate.detector import Detector
@@ -90,7 +90,7 @@ def _foreseen(logits: Floats) -> float:
     """What the next question stays under: by the spread of the examples, as a few show no extremes."""
     count = len(logits)
     spread = float(np.std(logits, ddof=1)) * math.sqrt(1 + 1 / count)
-    return float(logits.mean() + student_t.ppf(_FORESEEN, count - 1) * spread)
+    return float(logits.mean() + stdtrit(count - 1, _FORESEEN) * spread)
 
 
 def names_a_thing(normalised: str) -> bool:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
-from scipy.stats import t as student_t
+from scipy.special import expit, stdtrit
 
 from classifiers.gate import Neighbour
 from classifiers.gate.combiner import Combiner, enough_for, tail_floor
@@ -287,7 +286,7 @@ def _least(logits: Floats, *, by_spread: bool) -> float:
     if not by_spread or count >= enough_for(_LOW):
         return float(np.quantile(logits, _LOW))
     spread = float(np.std(logits, ddof=1)) * math.sqrt(1 + 1 / count)
-    return float(logits.mean() + student_t.ppf(_LOW, count - 1) * spread)
+    return float(logits.mean() + stdtrit(count - 1, _LOW) * spread)
 
 
 def _strange(count: int) -> tuple[str, ...]:

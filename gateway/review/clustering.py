@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.cluster import AgglomerativeClustering
 
 from encoders import Vector
 
@@ -22,6 +21,8 @@ def clustered(vectors: Vector, language: str) -> list[int]:
     here = len(vectors[:MOST])
     if here < 2:
         return list(range(len(vectors)))
+    from sklearn.cluster import AgglomerativeClustering  # it costs a start 0.2 s
+
     made = AgglomerativeClustering(
         n_clusters=None,
         distance_threshold=WIDEST.get(language, WIDEST_OF_OTHERS),

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from alembic.config import Config
-from alembic.operations import Operations
-from alembic.runtime.migration import MigrationContext, RevisionStep
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
 
 __all__ = ["NewerSchema", "upgrade"]
 
@@ -23,28 +19,25 @@ class NewerSchema(Exception):  # noqa: N818 - errors are named as facts
 def upgrade(connection: Connection) -> None:
     """Bring the schema to the newest revision, inside the transaction that is open.
 
-    Alembic's own `command.upgrade` hands the connection round in module-level proxies, which two
-    databases opened by one process would share. Here each revision gets its operations as an argument.
-
     Raises:
         NewerSchema: if the database has a revision that this release does not know.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": ADVISORY_LOCK})
-    scripts = _scripts()
-    known = {script.revision for script in scripts.walk_revisions()}
+    if _revisions(connection) == [_newest()]:
+        return
+    from storage.migrations.running import migrate
 
-    def steps(heads: tuple[str, ...], _: MigrationContext) -> list[RevisionStep]:
-        if unknown := set(heads) - known:
-            raise NewerSchema(", ".join(sorted(unknown)))
-        return scripts._upgrade_revs("head", heads)  # type: ignore[arg-type]  # what `alembic upgrade` runs
-
-    context = MigrationContext.configure(connection, opts={"fn": steps})
-    context.run_migrations(op=Operations(context))
+    migrate(connection)
 
 
-def _scripts() -> ScriptDirectory:
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    return ScriptDirectory.from_config(config)
+def _revisions(connection: Connection) -> list[str]:
+    """What Alembic noted in the database."""
+    if not inspect(connection).has_table("alembic_version"):
+        return []
+    return list(connection.scalars(text("SELECT version_num FROM alembic_version")))
+
+
+def _newest() -> str:
+    """The last of versions/rNNNN_name.py."""
+    return max(file.name[1:5] for file in Path(__file__).with_name("versions").glob("r[0-9]*.py"))

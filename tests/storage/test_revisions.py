@@ -11,6 +11,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, bindparam, inspect, select, text
 
 from storage import migrations
+from storage.migrations import running
 from storage.schema import outcome_hours
 from storage.schema import outcomes as outcome_table
 from storage.sql import Database
@@ -25,7 +26,7 @@ ENTRY = text(
 
 def _at(revision: str, connection: Connection) -> None:
     """The schema as it was at a revision, in an empty database."""
-    scripts = migrations._scripts()
+    scripts = running.scripts()
 
     def steps(heads: tuple[str, ...], _: MigrationContext) -> object:
         return scripts._upgrade_revs(revision, heads)  # type: ignore[arg-type]
