@@ -57,6 +57,8 @@ class Table:
         selectable: bool = False,
     ) -> None:
         self._fetch = fetch
+        self._names = [one.name for one in columns]
+        self._hidden: set[str] = set()
         self._wanted = Wanted(0, page_size, None, False)
         self._table = ui.table(
             columns=[_column(one) for one in columns],
@@ -74,6 +76,11 @@ class Table:
         if on_open is not None:
             self._table.classes("opens")
             self._table.on("row-click", lambda event: on_open(str(event.args["id"])), js_handler=ROW_ID)
+
+    def show(self, name: str, *, shown: bool) -> None:
+        """Show a column, or hide it as long as it has nothing to say."""
+        (self._hidden.discard if shown else self._hidden.add)(name)
+        self._table.props["visible-columns"] = [one for one in self._names if one not in self._hidden]
 
     @property
     def selected(self) -> list[str]:

@@ -57,6 +57,7 @@ class _Page:
             Column(name="changed", label=t("entries.changed"), kind="quiet", width="110px"),
         ]
         self.table = Table(t, columns, self._fetch, on_open=lambda id_: ui.navigate.to(f"/entries/{id_}"))
+        self.table.show("group", shown=any(choices.groups))
         await self.visit.action(self.table.refresh, role="viewer")()
         self.visit.keys.on("/", "entries.search", lambda: self.search.run_method("focus"))
         if self.visit.person.may("reviewer"):
@@ -142,7 +143,9 @@ class _Page:
 
     async def _fetch(self, wanted: Wanted) -> Rows:
         filters, tenant = self._wanted(), self.visit.tenant
-        if self.by_meaning and filters.search:
+        ranked = self.by_meaning and filters.search
+        self.table.show("score", shown=bool(ranked))
+        if ranked:
             found = await near(self.visit.services.stores, tenant, filters)
             rows = [self._row(one.entry) | {"score": f"{one.score:.2f}"} for one in found]
             total = len(rows)
