@@ -148,7 +148,7 @@ def take(url: str, week: Week, pictures: Sequence[Picture], folder: Path = FOLDE
 
 def _kept(png: bytes, file: Path) -> None:
     whole = Image.open(io.BytesIO(png)).convert("RGB")
-    few = whole.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few = whole.quantize(COLOURS, kmeans=4, dither=Image.Dither.NONE)
     few.save(file, optimize=True)
 
 
