@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from cache.evidence import EVIDENCE, Numbers
+from cache.evidence import EVIDENCE, Numbers, covered
 from cache.text import character_grams, normalise
 from cache.wording import WORDED, agreements
 from encoders import Vector
@@ -83,20 +83,21 @@ class ShelfArrays:
         evidence[:, :, _BEST] = np.maximum.reduceat(cosines, self.starts, axis=1)
         evidence[:, :, _SECOND] = self._second(cosines, evidence[:, :, _BEST])
         evidence[:, :, _CHARACTERS] = np.maximum.reduceat(shares, self.starts, axis=1)
-        evidence[:, :, _ALIGNED], evidence[:, :, _COVERED] = self._worded(texts, itself)
+        evidence[:, :, _ALIGNED], unaligned = self._worded(texts, itself)
+        evidence[:, :, _COVERED] = covered(np.maximum(evidence[:, :, _CHARACTERS], 0.0), unaligned)
         return evidence
 
     def _worded(self, texts: Sequence[str], itself: Owners | None) -> tuple[Numbers, Numbers]:
         """How the words of each text agree with each entry's phrasings."""
         if self.language not in WORDED:
             nothing = np.zeros((len(texts), len(self.starts)))
-            return nothing, nothing
+            return nothing, nothing + 1.0
         aligned, unaligned = agreements(texts, self.texts, self.language)
         if itself is not None:
             held = np.arange(len(itself)), itself
             aligned[held], unaligned[held] = 0.0, 1.0
         best: Numbers = np.maximum.reduceat(aligned, self.starts, axis=1)
-        return best, 1.0 - np.minimum.reduceat(unaligned, self.starts, axis=1)
+        return best, np.minimum.reduceat(unaligned, self.starts, axis=1)
 
     def best_phrasings(self, vectors: Vector, entries: Owners, itself: Owners | None = None) -> list[str]:
         """For each question the nearest phrasing of one entry; never the question itself, if held out."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import resources
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, TypeVar, get_args
 
 import numpy as np
 import yaml
@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from cache.text import Grams
 from cache.wording import WORDED
 
-__all__ = ["EVIDENCE", "Evidence", "Rereading", "Weighing", "Weights", "agreement"]
+__all__ = ["EVIDENCE", "Evidence", "Rereading", "Weighing", "Weights", "agreement", "covered"]
 
 EVIDENCE = ("best", "second", "margin", "characters", "characters_margin", "aligned", "covered")
 """The pieces of evidence, in the order of every array of them."""
 
 Reading = Literal["meaning", "words", "characters"]
 Numbers = NDArray[np.float64]
+Share = TypeVar("Share", float, Numbers)
 
 _UNSEEN = {"weight": 0.0, "from": 0.0, "to": 0.0}
 
@@ -41,7 +42,7 @@ class Evidence:
     characters: float  # the largest share of character n-grams in common with a phrasing
     characters_margin: float  # that, less the largest of any other entry
     aligned: float = 0.0  # the largest share of words with a partner in a phrasing (cache/wording.py)
-    covered: float = 0.0  # 1 less the weight of the heaviest word without one, in the best phrasing
+    covered: float = 0.0  # that no heavy word was exchanged in words that else are the same; see `covered`
 
     def as_array(self) -> Numbers:
         """The evidence as a row, in the order of `EVIDENCE`."""
@@ -126,6 +127,15 @@ def agreement(some: Grams, others: Grams) -> float:
     """The share of character n-grams in common (Dice): 0 to 1."""
     both = len(some) + len(others)
     return 2 * len(some & others) / both if both else 0.0
+
+
+def covered(characters: Share, unaligned: Share) -> Share:
+    """1 less the weight of the heaviest word without a partner, as far as the texts share their characters.
+
+    Who copies a question and changes one word asks something else; who words it anew leaves many without
+    a partner.
+    """
+    return 1.0 - characters * unaligned
 
 
 def _weighing(part: Mapping[str, Any]) -> Weighing:

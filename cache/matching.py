@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cache.entries import Entry
-from cache.evidence import Evidence, Weighing, agreement
+from cache.evidence import Evidence, Weighing, agreement, covered
 from cache.guards import Compared, Guard
 from cache.text import pieces
 from cache.wording import WORDED, agreements
@@ -172,7 +172,7 @@ def _nearness(question: str, entry: Entry, similar: Similar) -> _Nearness:
     second = cosines[1] if len(cosines) > 1 else floor if len(wording) > 1 else cosines[0]
     worded = closest(question, entry.phrasings)
     characters = agreement(pieces(question).grams, pieces(worded).grams)
-    aligned, covered = _worded(question, entry)
+    aligned, unaligned = _worded(question, entry)
     return _Nearness(
         entry,
         found[0][0] if found else worded,
@@ -180,16 +180,16 @@ def _nearness(question: str, entry: Entry, similar: Similar) -> _Nearness:
         min(second, cosines[0]),
         characters,
         aligned,
-        covered,
+        covered(characters, unaligned),
     )
 
 
 def _worded(question: str, entry: Entry) -> tuple[float, float]:
     """How the words agree with the phrasings: the best of both measures; nothing where no words are known."""
     if entry.language not in WORDED:
-        return 0.0, 0.0
+        return 0.0, 1.0
     aligned, unaligned = agreements((question,), entry.phrasings, entry.language)
-    return float(aligned.max()), 1.0 - float(unaligned.min())
+    return float(aligned.max()), float(unaligned.min())
 
 
 def _rival(similar: Similar) -> float:

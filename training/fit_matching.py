@@ -2,16 +2,15 @@
 
     python -m training.fit_matching DATA [--write]
 
-DATA is the folder of development data. `meaning` is fitted on the two English FAQ sets (real
-traffic against their entries, and the approval-time probes), `words` and `characters` on Japanese
-and Chinese sentence pairs that no guard holds back, `rereading` on the traffic that the pair model
-has not seen. Each set is also judged by weights fitted on the others only: that is what a stranger's
-FAQ will see, and what is printed.
+DATA is the folder of development data. `meaning` is fitted on the two English FAQ sets (real traffic
+against their entries, and the approval-time probes), `words` on Japanese and Chinese helpdesk questions
+that we wrote (questions/, pairs/), as pairs that no guard holds back, `characters` on captions, `rereading`
+on the traffic and the pairs that the pair models have not seen. Each set is also judged by weights fitted
+on the others only: that is what a stranger's FAQ will see, and what is printed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +18,23 @@ import numpy as np
 import yaml
 from sklearn.linear_model import LogisticRegression
 
-from cache.arrays import ShelfArrays, without_entries
+from cache.arrays import ShelfArrays
 from cache.calibration import ask
 from cache.evidence import EVIDENCE, Numbers, Weights
-from cache.guards import default_guards
-from cache.matching import objection
 from encoders import Encoder
 from encoders.onnx import OnnxEncoder
 from encoders.pairs import OnnxPairModel
 from encoders.shipped import load_shipped
 from training.command import fit_command, rows
 from training.fit_pairs import SETS, is_unseen
+from training.matching_sets import NONE, Judged, faq, pairs
+from training.matching_sets import made as made_pairs
 
 TARGETS = (0.003, 0.01, 0.02, 0.03)  # wrong answers per request
 DEFAULT_TARGET = 0.005  # the default cut keeps this on every set
 REREADING_TARGET = (
     0.002  # the same after the pair model, which is surer of a few traps than of most paraphrases
 )
-NONE = -1
 
 # Where evidence stops counting. A wide margin must not make a far entry near: without these ends
 # the model serves 17 % instead of 34 % of BANKING77 at 1 % wrong answers per request.
@@ -71,117 +69,8 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
 }
 FARTHEST = 6.0  # log-odds
 
-# No default cut is taken from these shelves. JSICK's captions differ in details that nobody asks for (its cut
-# would be .88); our own pairs are traps by construction, and sixty of them are no FAQ: they count alone.
-NO_CUT = {"words": ("jsick_train", "ja", "zh"), "meaning": (), "characters": ()}
-
-
-@dataclass(frozen=True)
-class Judged:
-    """The nearest entry of each question, with its evidence and whether it is the right one."""
-
-    name: str
-    evidence: Numbers
-    right: np.ndarray
-    answerable: int
-    probes: Numbers
-    probes_right: np.ndarray
-
-
-async def faq(encoder: Encoder, data: Path, name: str) -> Judged:
-    """A curated FAQ and its traffic."""
-    entries = rows(data / f"cache/faq/{name}.entries.jsonl")
-    traffic = rows(data / f"cache/faq/{name}.traffic.jsonl")
-    number = {entry["entry_id"]: at for at, entry in enumerate(entries)}
-    texts = [text for entry in entries for text in entry["questions"]]
-    owners = np.repeat(np.arange(len(entries)), [len(entry["questions"]) for entry in entries])
-    asked = [row["text"] for row in traffic]
-    gold = np.array([number.get(row["entry_id"], NONE) for row in traffic])
-    return await judged(encoder, name, texts, owners, asked, gold, by="best", language="en")
-
-
-async def pairs(encoder: Encoder, file: Path, by: str) -> Judged:
-    """Sentence pairs, on one shelf with all the others and each alone on a shelf of its own."""
-    both, language = rows(file), rows(file)[0]["lang"]
-    cluster = clusters([row for row in both if row["should_reuse"]])
-    stored = {row["cached_question"]: row["question"] for row in both if row["should_reuse"]}
-    stored = {text: question for text, question in stored.items() if question not in stored}
-    order = sorted(stored, key=cluster.__getitem__)
-    owners = np.unique([cluster[text] for text in order], return_inverse=True)[1]
-    number = {cluster[text]: owner for text, owner in zip(order, owners, strict=True)}
-    asked = sorted(set(stored.values()))
-    gold = [number[cluster[text]] for text in asked]
-    others = (
-        row[side] for row in both if not row["should_reuse"] for side in ("question", "cached_question")
-    )
-    others = [text for text in dict.fromkeys(others) if text not in cluster][: 4 * len(asked)]
-    gold += [NONE] * len(others)
-    shelf = await judged(
-        encoder, file.stem, order, owners, asked + others, np.array(gold), by=by, language=language
-    )
-    evidence, right = await alone(encoder, both)
-    return replace(shelf, probes=evidence, probes_right=right)
-
-
-def clusters(reusable: list[dict[str, Any]]) -> dict[str, str]:
-    """For each text, one that stands for all that may answer for each other."""
-    stands: dict[str, str] = {}
-    for row in reusable:
-        one, other = (stands.setdefault(row[side], row[side]) for side in ("cached_question", "question"))
-        stands.update({text: one for text, old in stands.items() if old == other})
-    return stands
-
-
-async def alone(encoder: Encoder, both: list[dict[str, Any]]) -> tuple[Numbers, np.ndarray]:
-    """The evidence for each pair with nothing else on the shelf, unless a guard holds it back."""
-    guards = default_guards()
-    kept = [
-        row
-        for row in both
-        if objection(row["question"], row["cached_question"], (row["cached_question"],), row["lang"], guards)
-        is None
-    ]
-    evidence = []
-    for row in kept:
-        texts = [row["cached_question"], row["question"]]
-        vectors = await encoder.encode(texts)
-        shelf = ShelfArrays.of(vectors[:1], texts[:1], np.zeros(1, np.intp), row["lang"])
-        evidence.append(shelf.evidence(vectors[1:], texts[1:])[0, 0])
-    return np.array(evidence), np.array([row["should_reuse"] for row in kept])
-
-
-async def judged(
-    encoder: Encoder,
-    name: str,
-    texts: list[str],
-    owners: np.ndarray,
-    asked: list[str],
-    gold: np.ndarray,
-    *,
-    by: str,
-    language: str,
-) -> Judged:
-    """A shelf, and what it finds for questions whose right entry is known."""
-    shelf = ShelfArrays.of(await encoder.encode(texts), texts, owners, language)
-    evidence, first = nearest(shelf.evidence(await encoder.encode(asked), asked), by)
-    held = shelf.held_out(np.arange(len(texts)))
-    mine, mine_first = nearest(held, by)
-    gone, _ = nearest(without_entries(held, owners), by)
-    findable = shelf.entry_sizes[owners] > 1
-    return Judged(
-        name,
-        evidence,
-        first == gold,
-        int((gold != NONE).sum()),
-        np.concatenate([mine[findable], gone]),
-        np.concatenate([(mine_first == owners)[findable], np.zeros(len(gone), bool)]),
-    )
-
-
-def nearest(evidence: Numbers, by: str) -> tuple[Numbers, np.ndarray]:
-    """The entry that is first by one piece of evidence, and all the evidence for it."""
-    first = evidence[:, :, EVIDENCE.index(by)].argmax(axis=1)
-    return evidence[np.arange(len(evidence)), first], first
+# No default cut is taken from shelves of our own pairs: they are traps by construction, and count alone.
+NO_CUT = {"words": ("ja", "zh", "made ja", "made zh"), "meaning": (), "characters": ()}
 
 
 def fit(sets: list[Judged], reading: str) -> dict[str, Any]:
@@ -273,7 +162,11 @@ async def fitted(data: Path) -> str:
     faqs = [await faq(shipped, data, name) for name in SETS]
     table = {
         "meaning": made(faqs, "meaning"),
-        "words": made([await pairs(shipped, file, "best") for file in (*captions, *own)], "words"),
+        "words": made(
+            [await made_pairs(shipped, language) for language in ("ja", "zh")]
+            + [await pairs(shipped, file, "best") for file in own],
+            "words",
+        ),
         "characters": made(
             [await pairs(OnnxEncoder.load(), file, "characters") for file in captions], "characters"
         ),

@@ -15,7 +15,7 @@ import argparse
 import json
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -33,6 +33,7 @@ from training.command import rows
 from training.transformer import WIDTH, Kind
 
 Pair = tuple[str, str, int]
+Reader = Callable[[list[str], list[str]], dict[str, torch.Tensor]]  # tokenizes pairs
 
 TARGET: Final = Path(__file__).resolve().parent.parent / "encoders" / "models" / "question-pairs-minilm"
 SETS: Final = ("banking77", "clinc150")
@@ -41,6 +42,7 @@ BATCH: Final = 64
 RATE: Final = 6e-5
 HEAD_RATE: Final = 1e-3
 WARM_UP: Final = 40  # steps
+PRINTED: Final = 50  # steps between two lines of progress
 
 # Words of one row are never each other's: exchanging them makes another question.
 SWAPS: Final = [
@@ -214,13 +216,13 @@ def batches(pairs: Sequence[Pair]) -> list[list[Pair]]:
     return made
 
 
-def trained(pairs: Sequence[Pair], folder: Path) -> tuple[torch.nn.Module, torch.nn.Linear]:
+def trained(
+    pairs: Sequence[Pair], read: Reader, model: Any, head: torch.nn.Linear, rate: float = RATE
+) -> tuple[Any, torch.nn.Linear]:
     """The transformer and the layer over its mean; the word vectors stay as they are."""
-    words, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
     model.embeddings.word_embeddings.weight.requires_grad_(False)
-    head = torch.nn.Linear(WIDTH, 1)
     groups = [
-        {"params": [one for one in model.parameters() if one.requires_grad], "lr": RATE},
+        {"params": [one for one in model.parameters() if one.requires_grad], "lr": rate},
         {"params": list(head.parameters()), "lr": HEAD_RATE},
     ]
     optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
@@ -228,12 +230,11 @@ def trained(pairs: Sequence[Pair], folder: Path) -> tuple[torch.nn.Module, torch
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(1.0, (step + 1) / WARM_UP) * (1 - step / len(steps))
     )
-    for batch in track(steps, description="training"):
-        texts = [pair[0] for pair in batch], [pair[1] for pair in batch]
-        read = words(*texts, padding=True, truncation=True, max_length=LONGEST, return_tensors="pt")
+    for number, batch in enumerate(track(steps, description="training")):
+        inputs = read([pair[0] for pair in batch], [pair[1] for pair in batch])
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            inner = model(**read).last_hidden_state
-        mask = read["attention_mask"].unsqueeze(-1).float()
+            inner = model(**inputs).last_hidden_state
+        mask = inputs["attention_mask"].unsqueeze(-1).float()
         mean = (inner.float() * mask).sum(1) / mask.sum(1)
         same = torch.tensor([float(pair[2]) for pair in batch])
         loss = binary_cross_entropy_with_logits(head(mean)[:, 0], same)
@@ -242,6 +243,8 @@ def trained(pairs: Sequence[Pair], folder: Path) -> tuple[torch.nn.Module, torch
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         schedule.step()
+        if number % PRINTED == 0:
+            print(f"step {number:,} of {len(steps):,}: loss {loss.item():.3f}", flush=True)
     return model.eval(), head.eval()
 
 
@@ -284,7 +287,14 @@ def main() -> None:
         f"{len(pairs):,} pairs, {sum(same for _, _, same in pairs) / len(pairs):.0%} of them the same",
         flush=True,
     )
-    model, head = trained(pairs, folder)
+    words = AutoTokenizer.from_pretrained(folder)
+
+    def read(some: list[str], others: list[str]) -> dict[str, torch.Tensor]:
+        return dict(
+            words(some, others, padding=True, truncation=True, max_length=LONGEST, return_tensors="pt")
+        )
+
+    model, head = trained(pairs, read, AutoModel.from_pretrained(folder), torch.nn.Linear(WIDTH, 1))
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_truncation()
     source = f"{export.NAME}, trained by training/fit_pairs.py on BANKING77 and CLINC150 train rows"

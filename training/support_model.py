@@ -72,7 +72,7 @@ def e5() -> Base:
     start, end = words.token_to_id("<s>"), words.token_to_id("</s>")
     marks = [("<s>", start), ("</s>", end)]
     words.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=marks
+        single="<s> $A </s>", pair="<s> $A </s> $B:1 </s>:1", special_tokens=marks
     )
     places = {piece: at for at, piece in enumerate(source.pieces)}
     kept = [places[piece] for piece, _ in json.loads(text)["model"]["vocab"]]

@@ -61,7 +61,7 @@ def _other_head(compared: Compared) -> str | None:
     here, there = _headed(compared.asked), _headed(compared.nearest)
     for head in here.keys() & there.keys():
         mine, theirs = here[head], there[head]
-        if any({*one} & {*other} - {*head} for one in mine for other in theirs):  # 身分証 is 身份证
+        if any(_same_beginning(one, other, head) for one in mine for other in theirs):
             continue
         said = (word for text in (compared.asked, compared.nearest) for word in text.content)
         ours = frozenset(word for word in said if any(word in one for one in mine | theirs))
@@ -70,6 +70,12 @@ def _other_head(compared: Compared) -> str | None:
         if rest >= _ABOUT_THE_SAME and all(mine.isdisjoint(others) for others in elsewhere):
             return f"the question names {', '.join(sorted(mine))}, the entry {', '.join(sorted(theirs))}"
     return None
+
+
+def _same_beginning(some: str, other: str, head: str) -> bool:
+    """Whether two compounds may be one: 保険証 is 健康保険証, but 畅享套餐 is not 尊享套餐."""
+    shared = {*some} & {*other} - {*head}
+    return bool(shared) and (some[0] == other[0] or len(some) != len(other))
 
 
 @lru_cache(REMEMBERED)

@@ -17,13 +17,16 @@ from cache.guards.identifiers import identifiers
 from cache.guards.numbers import numerals
 from cache.guards.tables import Found
 from cache.guards.texts import REMEMBERED, Text, content_word
+from cache.wording import WORDED, agreement
 from encoders.words import Word
 
 __all__ = ["SubstitutionGuard"]
 
 _LEAST_LETTERS = 5  # among shorter words one letter makes another word
 _SLIP = 0.85  # share of letters in common from which one word may be a slip for the other
-_LONGEST = 2  # words that stand in each other's place
+_LONGEST = 3  # words that stand in each other's place, those that say nothing included
+_LIGHT = frozenset(("し", "する", "さ"))  # 確認し stands where 上げ stood
+_ALIKE = 0.5  # share of the words with a partner from which they may mean the same
 
 
 class _Spoken(NamedTuple):
@@ -63,18 +66,22 @@ class SubstitutionGuard:
 
     def _exchanged(self, asked: Text, stored: Text) -> tuple[_Words, _Words] | None:
         """The content words that are all that two texts differ in."""
-        found = _only_difference(_spoken(asked), _spoken(stored))
-        if found is None or len(asked.content) <= len(found[0]):
+        differing = _only_difference(_spoken(asked), _spoken(stored))
+        if differing is None:
             return None
-        if not all(word.says for words in found for word in words):
+        mine, theirs = (tuple(word for word in words if word.surface not in _LIGHT) for words in differing)
+        if not mine or not theirs or len(asked.content) <= len(mine):
             return None
+        if not all(word.says for words in (mine, theirs) for word in words):
+            return None
+        found = mine, theirs
         if _has_numerals(found) or identifiers(asked.written) != identifiers(stored.written):
             return None
         return None if self._may_be_the_same(found, asked, stored) else found
 
     def _may_be_the_same(self, found: tuple[_Words, _Words], asked: Text, stored: Text) -> bool:
         mine, theirs = map(_written, found)
-        if asked.language != "en" and {*mine} & {*theirs} - {" "}:
+        if asked.language in WORDED and ({*mine} & {*theirs} - {" "} or _means_the_same(mine, theirs, asked)):
             return True
         if _misspelt(mine, theirs) or _abbreviates(mine, theirs) or _abbreviates(theirs, mine):
             return True
@@ -84,6 +91,11 @@ class SubstitutionGuard:
             if any(_same_class(some[group], others[group]) for group in some.keys() & others.keys()):
                 return True
         return False
+
+
+def _means_the_same(mine: str, theirs: str, asked: Text) -> bool:
+    """Whether the tables of words know one as another word for the other."""
+    return agreement(mine, theirs, asked.language).aligned >= _ALIKE
 
 
 def _same_class(some: Iterable[Found], others: Iterable[Found]) -> bool:

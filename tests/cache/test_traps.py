@@ -25,7 +25,7 @@ from encoders.pairs import OnnxPairModel
 from encoders.shipped import load_shipped
 
 TRAPS = Path(__file__).parent / "traps"
-REACHED = {"en": (2, 0.60), "ja": (0, 0.45), "zh": (0, 0.23)}  # traps served at most, paraphrases at least
+REACHED = {"en": (2, 0.60), "ja": (0, 0.68), "zh": (0, 0.44)}  # traps served at most, paraphrases at least
 
 
 @dataclass(frozen=True)
