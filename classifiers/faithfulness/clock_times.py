@@ -35,7 +35,7 @@ def clock_patterns() -> Iterator[tuple[str, str, Reader]]:
         _told,
     )
     yield "o'clock|o’clock", rf"{hour}\s?o['’]clock(?:\s(?:{of_day})\b)?", _told
-    yield "in the|at night", rf"{hour}\s(?:{of_day})\b", _told
+    yield "in the (?:morning|afternoon|evening)|at night", rf"{hour}\s(?:{of_day})\b", _told
     yield "noon|midday|midnight|正午", r"\b(?:noon|midday|midnight)\b|正午", _named
 
 
