@@ -4,9 +4,10 @@
 
 DATA is the folder of development data. Fitted on its rows of AdvBench, HarmBench, CyberSecEval, in-the-wild
 jailbreaks, CatQA and JailBench (all MIT or Apache-2.0), on what we wrote (training/attacks, attacks.yaml,
-everyday.yaml, training/pairs), and on harmless questions of CLINC150, BANKING77 (CC BY) and CrossWOZ
-(Apache-2.0). The held-out half of what we wrote (tests/classifiers/gate/attacks) is never read. Printed is
-how much of each source is caught by weights that never saw it.
+everyday.yaml, training/pairs), and on harmless questions of CLINC150, BANKING77 (CC BY), CrossWOZ
+(Apache-2.0), SQuAD 2, JaQuAD and CMRC 2018 (CC BY-SA; none that gate/*.dev.jsonl asks). The held-out half of
+what we wrote (tests/classifiers/gate/attacks) is never read. Printed is how much of each source is caught by
+weights that never saw it.
 """
 
 from __future__ import annotations
@@ -50,9 +51,14 @@ WORDINGS = 3  # of each act
 JOINED = 100  # texts of several harmless ones
 FOLDS = 3
 FROM_CLINC = 2_500
+ABOUT_DOCUMENTS = {"squad2": 900, "jaquad_train": 1_200, "cmrc2018_dev": 900}  # long questions
 STIFFNESS = 3.0  # C of the regression
 MEANING = 3.0  # times the vector, beside n-grams of length 1
-MISSED = {"both": 0.04, "wording": 0.03}  # of the look-alikes that a head may call forbidden
+# Of the look-alikes that a head may call forbidden. English yields more of those that were held out.
+MISSED: dict[Script, dict[str, float]] = {
+    "latin": {"both": 0.03, "wording": 0.03},
+    "east_asian": {"both": 0.04, "wording": 0.01},
+}
 TRUST = {"written": 2.0, "acts": 1.0}  # what one text of a source counts; others 1
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -89,6 +95,16 @@ def _public(data: Path, random: Random) -> list[Text]:
     found.extend(_text(row["text"], "", "clinc150") for row in clinc)
     for row in rows(data / "cache/faq/banking77.entries.jsonl"):
         found.extend(_text(text, "", "banking77") for text in row["questions"])
+    return [*found, *_about_documents(data)]
+
+
+def _about_documents(data: Path) -> list[Text]:
+    judged = {normalise(row["text"]) for name in LANGUAGES for row in rows(data / f"gate/{name}.dev.jsonl")}
+    random, found = Random(3), []
+    for name, count in ABOUT_DOCUMENTS.items():
+        questions = sorted({row["question"] for row in rows(data / f"qa/{name}.jsonl")})
+        unseen = [question for question in questions if normalise(question) not in judged]
+        found.extend(_text(question, "", name) for question in random.sample(unseen, count))
     return found
 
 
@@ -171,6 +187,11 @@ class Material:
         return Material(tuple(self.texts[i] for i in index), self.n_grams[index], self.vectors[index])
 
     @property
+    def missed(self) -> dict[str, float]:
+        """Of its look-alikes, by head."""
+        return MISSED[self.texts[0].script]
+
+    @property
     def forbidden(self) -> Floats:
         """Which of them are."""
         return np.array([bool(one.topic) for one in self.texts])
@@ -222,7 +243,7 @@ def fitted(seen: Material) -> dict[str, Any]:
     """The arrays of one script."""
     centre = seen.vectors.mean(axis=0)
     arrays: dict[str, Any] = {"centre": centre.astype(np.float32)}
-    for head, missed in MISSED.items():
+    for head, missed in seen.missed.items():
         features = seen.features(head, centre)
         model = regression(features, seen)
         weights = model.coef_[0].copy()
@@ -250,7 +271,7 @@ def unseen(seen: Material) -> None:
         test, rest = seen.some(of_source & plain), seen.some(~of_source)
         if len(test.texts) < 20:
             continue
-        caught = {head: _caught(rest, test, head) for head in MISSED}
+        caught = {head: _caught(rest, test, head) for head in rest.missed}
         rate = Rate(int(caught["both"].sum()), len(test.texts))
         low, high = rate.ci95
         print(
@@ -262,7 +283,7 @@ def unseen(seen: Material) -> None:
 def _caught(rest: Material, test: Material, head: str) -> Floats:
     centre = rest.vectors.mean(axis=0)
     features = rest.features(head, centre)
-    cut = shift(rest, features, MISSED[head])
+    cut = shift(rest, features, rest.missed[head])
     return np.asarray(regression(features, rest).decision_function(test.features(head, centre)) >= cut)
 
 
@@ -276,7 +297,7 @@ def _plain(rest: Material, test: Material) -> float:
     n_grams = csr_matrix(vectorizer.transform(texts))
     features = n_grams[: len(rest.texts)]
     scores = regression(features, rest).decision_function(n_grams[len(rest.texts) :])
-    return float((scores >= shift(rest, features, MISSED["both"])).mean())
+    return float((scores >= shift(rest, features, rest.missed["both"])).mean())
 
 
 async def run(data: Path, *, write: bool) -> None:

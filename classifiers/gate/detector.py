@@ -96,14 +96,15 @@ class Detector:
     encoder: str  # digest
 
     def logits(self, normalised: Sequence[str], vectors: Vector | None) -> Floats:
-        """Of whole texts, many at once."""
+        """Of many texts at once: the worst of each and its windows, as `suspicion` judges one."""
         found = np.zeros(len(normalised))
         scripts = [script_of(text) for text in normalised]
         for script, head in self.heads.items():
             index = [i for i, of_text in enumerate(scripts) if of_text == script]
             if index:
-                rows = wording([normalised[i] for i in index], script)
-                found[index] = head.logits(rows, None if vectors is None else vectors[index])
+                texts = [normalised[i] for i in index]
+                whole = head.logits(wording(texts, script), None if vectors is None else vectors[index])
+                found[index] = np.maximum(whole, _of_windows(head, texts, script))
         return found
 
     def suspicion(self, forms: Sequence[Encoded], *, knows_vectors: bool) -> Suspicion:
@@ -119,6 +120,16 @@ class Detector:
             texts = [form.text, *windows(form.text)]
             found.append(self.heads[script].worst(texts, script, form.vector if knows_vectors else None))
         return max(found, key=lambda suspicion: suspicion.logit)
+
+
+def _of_windows(head: Head, texts: Sequence[str], script: Script) -> Floats:
+    """The worst window of each text; minus infinity where a text has none."""
+    parts = [(owner, part) for owner, text in enumerate(texts) for part in windows(text)]
+    worst = np.full(len(texts), -np.inf)
+    if parts:
+        owners, pieces = zip(*parts, strict=True)
+        np.maximum.at(worst, list(owners), head.logits(wording(pieces, script), None))
+    return worst
 
 
 def script_of(text: str) -> Script:

@@ -22,10 +22,9 @@ from encoders.testing import HashingEncoder
 LANGUAGES = ("en", "ja", "zh")
 # The aim is a tenth; what misses it is held where it stands, so that it gets no worse.
 FREED = {
-    ("en", "5 words before"): 0.25,
-    ("en", "9 words before"): 0.2,
-    ("zh", "9 words before"): 0.25,
-    ("zh", "9 words after"): 0.2,
+    ("en", "5 words before"): 0.14,
+    ("zh", "9 words before"): 0.2,
+    ("zh", "9 words after"): 0.15,
 }
 
 
