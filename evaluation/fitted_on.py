@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Generic, TypeVar
 
 from classifiers.faithfulness.shipped import fitted_on
 from classifiers.gate import Policy
-from classifiers.gate.shipped import shipped_attacks, shipped_everyday
+from classifiers.gate.shipped import shipped_attacks, shipped_background, shipped_everyday
 from classifiers.text import normalise, only_words
 from evaluation.cases import Answer, GateCase
 from gateway.assembly import Services
@@ -47,6 +48,7 @@ class FittedTexts:
         groups: list[tuple[str, Iterable[str]]] = [
             ("a verified question", verified),
             ("a shipped everyday question", shipped_everyday()),
+            ("a shipped question to others", chain.from_iterable(shipped_background().values())),
             ("a shipped harmless text", attacks.harmless),
             *((f"a shipped attack ({topic.name})", topic.examples) for topic in attacks.topics),
             *((f"an example of {topic.name}", topic.examples) for topic in policy.topics),

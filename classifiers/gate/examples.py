@@ -18,7 +18,7 @@ from classifiers.gate.material import gather
 from classifiers.gate.promise import CutsInForce, GateCuts
 from classifiers.gate.rules import EVERY_RULE, Default, Rules, first_enforced
 from classifiers.gate.scope import Scope
-from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_everyday
+from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_background, shipped_everyday
 from classifiers.gate.thinness import thin_notes
 from classifiers.text import has_words, normalise, only_words
 from encoders import Encoded, Encoder, EncoderError
@@ -69,6 +69,7 @@ class ExampleGate:
         tenant: str = "default",
         attacks: Attacks | None = None,
         everyday: Sequence[str] | None = None,
+        background: Mapping[str, Sequence[str]] | None = None,
         verified: Sequence[str] = (),
         in_force: CutsInForce | None = None,
         rules: Rules = EVERY_RULE,
@@ -81,6 +82,7 @@ class ExampleGate:
             tenant: whose entries the sources show while fitting.
             attacks: in place of the shipped list.
             everyday: questions that no helpdesk is for, in place of the shipped list.
+            background: questions of other helpdesks by subject, in place of the shipped ones.
             verified: questions that people answered; what resembles them is not forbidden for its words.
             in_force: calibrated cuts, which may change while the gate serves; without any, the fit's hold.
             rules: the operator's lists, what is judged but not enforced, and where to without evidence.
@@ -96,8 +98,9 @@ class ExampleGate:
             )
         attacks = attacks or shipped_attacks()
         everyday = shipped_everyday() if everyday is None else everyday
+        background = shipped_background() if background is None else background
         reader = kept.remembering(encoder) if kept else encoder
-        material = await gather(policy, attacks, everyday, verified, reader)
+        material = await gather(policy, attacks, everyday, background, verified, reader)
         fitting = Fitting(material, tuple(sources), tenant, max_false_refusal, encoder.identity, kept)
         return cls(
             scope=await fitting.scope(),

@@ -40,6 +40,7 @@ Evidence = Mapping[int, Sequence[Neighbour]]  # by id of the sample
 _MOST_ROWS = 1_500  # examples of a class that weights are fitted on; all of them serve as neighbours
 _MOST_ASKED = 300  # of them, if sources are asked about each: an index takes milliseconds
 _CLAIMED = 0.5  # what the rule calls ours is ours: a weather office is asked for the weather
+_CLAIMED_OF_SUBJECT = 0.2  # of the background, from where the whole subject is ours
 
 
 async def ask(
@@ -85,7 +86,7 @@ class Fitting:
             return await self._fitted_scope()
         material = self.material
         key = fit_key(
-            (*material.must, *material.may, *material.everyday, *material.forbidden),
+            (*material.must, *material.may, *material.generic, *material.forbidden),
             self.encoder,
             sources=self.kept.sources,
             tenant=self.tenant,
@@ -94,13 +95,13 @@ class Fitting:
         scope = await self.kept.scope(key, self._contrast)
         if scope is None and (scope := await self._fitted_scope()):
             present = {id(sample) for sample in scope.contrast.samples}  # what was not left out
-            await self.kept.keep(key, scope, np.array([id(s) in present for s in material.everyday], bool))
+            await self.kept.keep(key, scope, np.array([id(s) in present for s in material.generic], bool))
         return scope
 
     async def _fitted_scope(self) -> Scope | None:
         material = self.material
         most = _MOST_ASKED if self.sources else _MOST_ROWS
-        groups = (material.must, material.may, material.everyday, material.forbidden)
+        groups = (material.must, material.may, material.generic, material.forbidden)
         asked = [sample for group in groups for sample in _some_examples(group, most)]
         evidence = {id(sample): await self._without_itself(sample) for sample in asked}
         kinds = frozenset(neighbour.kind for found in evidence.values() for neighbour in found)
@@ -108,7 +109,12 @@ class Fitting:
             return None
         written = sum(sample.kind == "example" for sample in material.must)
         grounds = Grounds(kinds, few=written < FEW and "passage" in kinds)
-        return await anyio.to_thread.run_sync(self._fit_scope, evidence, grounds)
+        scope = await anyio.to_thread.run_sync(self._fit_scope, evidence, grounds)
+        if material.background and not scope.kept:  # what is ours is too much like what others are asked
+            beside = {id(sample) for sample in material.background}
+            evidence = {sample: found for sample, found in evidence.items() if sample not in beside}
+            scope = await anyio.to_thread.run_sync(self._fit_scope, evidence, grounds)
+        return scope
 
     async def forbidden(self, attacks: Attacks, encoder: str) -> Forbidden:
         """The axis of what is forbidden; `encoder` is the digest of what made the vectors."""
@@ -132,8 +138,8 @@ class Fitting:
 
     def _fit_scope(self, evidence: Evidence, grounds: Grounds) -> Scope:
         material = self.material
-        everyday = self._unclaimed(evidence, grounds)
-        contrast = self._contrast(everyday)
+        unclaimed = self._unclaimed(evidence, grounds)
+        contrast = self._contrast(unclaimed)
         ours = [s for s in material.must if id(s) in evidence]
         stripped = {id(s): without_document(evidence[id(s)]) for s in ours}
         supported = [s for s in ours if any(n.kind == "passage" for n in evidence[id(s)])]
@@ -145,7 +151,7 @@ class Fitting:
             unsupported=rows.of(supported, stripped),
             far=np.concatenate(
                 [
-                    rows.of(_chosen(material.everyday, everyday), evidence),
+                    rows.of(_chosen(material.generic, unclaimed), evidence),
                     rows.of(material.forbidden, evidence),
                 ]
             ),
@@ -153,18 +159,24 @@ class Fitting:
         return fit_scope(contrast, rows.leaning, training, grounds, max_false_refusal=self.max_false_refusal)
 
     def _unclaimed(self, evidence: Evidence, grounds: Grounds) -> NDArray[np.bool_]:
-        """Which everyday questions the operator's own material does not call ours."""
-        everyday = self.material.everyday
-        asked = np.array([id(sample) in evidence for sample in everyday], bool)
-        rows = _Rows(self._contrast(np.ones(len(everyday), bool)), grounds)
-        claimed = scope_rule().scores(rows.of(everyday, evidence)) >= _CLAIMED
-        asked[asked] = ~claimed
-        return asked
+        """Which generic questions the operator's own material does not call ours.
 
-    def _contrast(self, everyday: NDArray[np.bool_]) -> Contrast:
-        """The policy's examples, and these of the everyday questions, ready to be compared with."""
+        Who is asked one question of a subject is asked others: of the background it claims subjects whole.
+        """
+        generic = self.material.generic
+        asked = np.array([id(sample) in evidence for sample in generic], bool)
+        rows = _Rows(self._contrast(np.ones(len(generic), bool)), grounds)
+        claimed = np.zeros(len(generic), bool)
+        claimed[asked] = scope_rule().scores(rows.of(generic, evidence)) >= _CLAIMED
+        for subject in {sample.source for sample in self.material.background if id(sample) in evidence}:
+            of_subject = np.array([sample.source == subject for sample in generic])
+            claimed |= of_subject & (claimed[of_subject & asked].mean() > _CLAIMED_OF_SUBJECT)
+        return asked & ~claimed
+
+    def _contrast(self, unclaimed: NDArray[np.bool_]) -> Contrast:
+        """The policy's examples, and these of the generic questions, ready to be compared with."""
         material = self.material
-        others = (*material.may, *_chosen(material.everyday, everyday))
+        others = (*material.may, *_chosen(material.generic, unclaimed))
         return Contrast(material.must, others, self._trusted()).warm()
 
     def _trusted(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,11 +11,12 @@ from classifiers import ClassifierError
 from classifiers.gate import GateLabel, Policy, Topic
 from classifiers.gate.contrast import Sample
 from classifiers.gate.shipped import Attacks
-from classifiers.text import has_words, normalise, only_words
+from classifiers.text import has_words, mostly_cjk, normalise, only_words
 from encoders import Encoder, EncoderError
 
-__all__ = ["Material", "gather"]
+__all__ = ["ENOUGH_FOR_BACKGROUND", "Material", "gather"]
 
+ENOUGH_FOR_BACKGROUND = 50  # must examples; with ten of them two must-questions in three were refused for it
 _NO_VECTOR = np.zeros(0, dtype=np.float32)
 
 
@@ -26,9 +27,15 @@ class Material:
     must: tuple[Sample, ...]
     may: tuple[Sample, ...]
     everyday: tuple[Sample, ...]  # shipped: what people ask any chatbot
+    background: tuple[Sample, ...]  # shipped: what is asked of other helpdesks; the source is their subject
     forbidden: tuple[Sample, ...]
     harmless: tuple[Sample, ...]  # shipped: looks like the forbidden
     verified: tuple[Sample, ...]  # what people answered; no evidence of scope, as entries give that live
+
+    @property
+    def generic(self) -> tuple[Sample, ...]:
+        """All that is shipped to stand for "may"."""
+        return (*self.everyday, *self.background)
 
     def stated(self) -> dict[str, Sample]:
         """What needs no judging, by its words: the operator's examples, and all that is forbidden.
@@ -40,9 +47,14 @@ class Material:
 
 
 async def gather(
-    policy: Policy, attacks: Attacks, everyday: Sequence[str], verified: Sequence[str], encoder: Encoder
+    policy: Policy,
+    attacks: Attacks,
+    everyday: Sequence[str],
+    background: Mapping[str, Sequence[str]],
+    verified: Sequence[str],
+    encoder: Encoder,
 ) -> Material:
-    """Encode the whole material in one call.
+    """Encode the whole material in one call, and of the background only what can be told from ours.
 
     Raises:
         ClassifierError: if it cannot be encoded.
@@ -51,6 +63,7 @@ async def gather(
         must=_of_class(policy.must.description, policy.must.examples, "must"),
         may=_of_class(policy.may.description, policy.may.examples, "may"),
         everyday=tuple(Sample(t, "may", _NO_VECTOR, source="everyday", ours=False) for t in everyday),
+        background=_beside(policy, background),
         forbidden=(
             *_of_class(policy.must_not.description, policy.must_not.examples, "must_not"),
             *(sample for topic in policy.topics for sample in _of_topic(topic, ours=True)),
@@ -59,13 +72,32 @@ async def gather(
         harmless=tuple(Sample(t, "may", _NO_VECTOR, source="harmless", ours=False) for t in attacks.harmless),
         verified=tuple(Sample(text, "must", _NO_VECTOR, source="verified") for text in verified),
     )
-    groups = (plain.must, plain.may, plain.everyday, plain.forbidden, plain.harmless, plain.verified)
+    groups = (
+        plain.must,
+        plain.may,
+        plain.everyday,
+        plain.background,
+        plain.forbidden,
+        plain.harmless,
+        plain.verified,
+    )
     texts = [sample.text for group in groups for sample in group]
     try:
         vectors = iter(await encoder.encode(texts) if texts else ())
     except EncoderError as exc:
         raise ClassifierError(f"the policy's examples could not be encoded: {exc}") from exc
     return Material(*(tuple(replace(sample, vector=next(vectors)) for sample in group) for group in groups))
+
+
+def _beside(policy: Policy, background: Mapping[str, Sequence[str]]) -> tuple[Sample, ...]:
+    """The background, if enough examples in its language show what is ours; a few would lose to it."""
+    if sum(not mostly_cjk(text) for text in policy.must.examples) < ENOUGH_FOR_BACKGROUND:
+        return ()
+    return tuple(
+        Sample(text, "may", _NO_VECTOR, source=subject, ours=False)
+        for subject, texts in background.items()
+        for text in texts
+    )
 
 
 def _of_topic(topic: Topic, *, ours: bool) -> tuple[Sample, ...]:

@@ -156,6 +156,11 @@ class Scope:
     notes: tuple[str, ...] = ()
 
     @property
+    def kept(self) -> bool:
+        """Whether the cut lies where the examples ask for it."""
+        return not self.notes
+
+    @property
     def readings(self) -> tuple[Reading, ...]:
         """All of them must speak for a question: each knows another way of not being ours."""
         return (self.near, self.far, *([self.supported] if self.supported else []))

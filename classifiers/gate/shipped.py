@@ -14,7 +14,7 @@ import yaml
 from classifiers.gate import Topic
 from classifiers.gate.detector import Detector, shipped_detector
 
-__all__ = ["Attacks", "Pattern", "shipped_attacks", "shipped_everyday"]
+__all__ = ["Attacks", "Pattern", "shipped_attacks", "shipped_background", "shipped_everyday"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,12 @@ def shipped_attacks() -> Attacks:
 def shipped_everyday() -> tuple[str, ...]:
     """The questions in everyday.yaml, which stand for "may"."""
     return _texts(_read("everyday.yaml"))
+
+
+@lru_cache(maxsize=1)
+def shipped_background() -> Mapping[str, tuple[str, ...]]:
+    """The questions in background.yaml, which stand for "may", by subject."""
+    return {subject: tuple(texts) for subject, texts in _read("background.yaml").items()}
 
 
 def _texts(by_language: Mapping[str, list[str]]) -> tuple[str, ...]:

@@ -133,6 +133,7 @@ async def fitted_gate(
         await gate_sources(stores, kept),
         max_false_refusal=share,
         tenant=tenant,
+        background=None if settings.gate.background else {},
         verified=await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS),
         rules=read_rules(settings),
         in_force=cuts,

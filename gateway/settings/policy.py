@@ -127,6 +127,7 @@ class GateSettings(Section):
 
     enabled: bool = True
     max_false_refusal: float = Field(0.02, gt=0, lt=0.5)  # share of must-questions
+    background: bool = True  # compare English questions with those of other helpdesks, too
     canaries: list[Text] = []  # questions that must always pass
     canaries_file: Paths = []  # the same from files: .txt (a line each), .csv or .jsonl with "text"
     canaries_every_s: float = Field(3600.0, ge=1)  # how often they are asked
