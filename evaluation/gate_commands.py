@@ -112,7 +112,7 @@ async def _fitted(services: Services, error: float, policy: Policy) -> ExampleGa
     stores = services.stores
     kept = await kept_fits(services.settings, stores, "default")
     sources = await gate_sources(stores, kept)
-    background = None if services.settings.gate.background else {}
+    background: dict[str, tuple[str, ...]] | None = None if services.settings.gate.background else {}
     return await ExampleGate.fit(
         policy, stores.encoder, sources, max_false_refusal=error, background=background, kept=kept
     )

@@ -80,9 +80,8 @@ class ExampleGate:
         Args:
             max_false_refusal: share of must-questions that may be kept from RAG; the cut is chosen for it.
             tenant: whose entries the sources show while fitting.
-            attacks: in place of the shipped list.
-            everyday: questions that no helpdesk is for, in place of the shipped list.
-            background: questions of other helpdesks by subject, in place of the shipped ones.
+            attacks, everyday, background: in place of what is shipped: questions that no helpdesk is for, and
+                those to other helpdesks by subject.
             verified: questions that people answered; what resembles them is not forbidden for its words.
             in_force: calibrated cuts, which may change while the gate serves; without any, the fit's hold.
             rules: the operator's lists, what is judged but not enforced, and where to without evidence.
@@ -92,15 +91,13 @@ class ExampleGate:
             ClassifierError: if the examples cannot be encoded or a source cannot be asked.
             ValueError: if `max_false_refusal` is not between 0 and 0.5.
         """
-        if not 0 < max_false_refusal < 0.5:
-            raise ValueError(
-                f"max_false_refusal: expected a share between 0 and 0.5, got {max_false_refusal}"
-            )
+        if not 0 < (share := max_false_refusal) < 0.5:
+            raise ValueError(f"max_false_refusal: expected a share between 0 and 0.5, got {share}")
         attacks = attacks or shipped_attacks()
-        everyday = shipped_everyday() if everyday is None else everyday
-        background = shipped_background() if background is None else background
+        usual = shipped_everyday() if everyday is None else everyday
+        beside = shipped_background() if background is None else background
         reader = kept.remembering(encoder) if kept else encoder
-        material = await gather(policy, attacks, everyday, background, verified, reader)
+        material = await gather(policy, attacks, usual, beside, verified, reader)
         fitting = Fitting(material, tuple(sources), tenant, max_false_refusal, encoder.identity, kept)
         return cls(
             scope=await fitting.scope(),
