@@ -27,13 +27,12 @@ from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.placing import new_parts
 from classifiers.faithfulness.said import CITATION
 from classifiers.faithfulness.segmentation import sentences
-from classifiers.faithfulness.statements import Statement, statements
+from classifiers.faithfulness.statements import Statement, statements_to_judge
 from classifiers.faithfulness.wording import rarity
 from encoders import Encoder, EncoderError
 
 __all__ = ["CrossEncoderJudge", "ReadsPairs"]
 
-LONGEST_ANSWER = 50_000  # characters
 MOST_STATEMENTS = 200
 MOST_SENTENCES = 2_000  # of the contexts; beyond, only words choose
 BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?。、，；：！？])")
@@ -83,13 +82,9 @@ class CrossEncoderJudge:
     ) -> FaithfulnessVerdict:
         """Judge each statement by the window that supports it most."""
         judge = self._model.name
-        if len(answer) > LONGEST_ANSWER:
-            return Unchecked(reason=f"the answer is longer than {LONGEST_ANSWER:,} characters", judge=judge)
-        found = statements(answer)
-        if not found:
-            return Unchecked(reason="nothing to check", judge=judge)
-        if len(found) > MOST_STATEMENTS:
-            return Unchecked(reason=f"more than {MOST_STATEMENTS} statements", judge=judge)
+        found = statements_to_judge(answer, most=MOST_STATEMENTS)
+        if isinstance(found, str):
+            return Unchecked(reason=found, judge=judge)
         places = await anyio.to_thread.run_sync(partial(_places, contexts))
         if not places:
             return Unchecked(reason="no contexts", judge=judge)

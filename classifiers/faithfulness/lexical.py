@@ -20,7 +20,7 @@ from classifiers.faithfulness import (
 from classifiers.faithfulness.evidence import Contexts, Evidence, Features, Novelty
 from classifiers.faithfulness.placing import new_parts, span_of
 from classifiers.faithfulness.segmentation import script_language
-from classifiers.faithfulness.statements import Statement, statements
+from classifiers.faithfulness.statements import Statement, statements_to_judge
 from classifiers.weights import probability, read_weights
 
 __all__ = ["SHIPPED", "LexicalJudge", "LexicalModel", "Weights", "Writing", "foreign", "writing"]
@@ -28,7 +28,6 @@ __all__ = ["SHIPPED", "LexicalJudge", "LexicalModel", "Weights", "Writing", "for
 SHIPPED = Path(__file__).with_name("lexical_weights.json")
 Writing = Literal["words", "characters"]
 FOREIGN = 0.8  # share of new words above which an answer in another writing than its contexts is not judged
-LONGEST_ANSWER = 50_000  # characters; about a second
 MOST_STATEMENTS = 1_000
 BELOW_CUT = 0.99
 NAMED = 5  # new words that a reason spells out
@@ -95,13 +94,9 @@ class LexicalJudge:
     ) -> FaithfulnessVerdict:
         """The same, for callers outside an event loop."""
         judge = self._model.judge
-        if len(answer) > LONGEST_ANSWER:
-            return Unchecked(reason=f"the answer is longer than {LONGEST_ANSWER:,} characters", judge=judge)
-        found = statements(answer)
-        if not found:
-            return Unchecked(reason="nothing to check", judge=judge)
-        if len(found) > MOST_STATEMENTS:
-            return Unchecked(reason=f"more than {MOST_STATEMENTS} statements", judge=judge)
+        found = statements_to_judge(answer, most=MOST_STATEMENTS)
+        if isinstance(found, str):
+            return Unchecked(reason=found, judge=judge)
         known = Contexts(contexts)
         if not len(known):
             return Unchecked(reason="no contexts", judge=judge)

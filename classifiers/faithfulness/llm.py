@@ -32,13 +32,12 @@ from classifiers.faithfulness import (
 from classifiers.faithfulness.evidence import Contexts, Evidence
 from classifiers.faithfulness.placing import left_out, new_parts, placed, span_of
 from classifiers.faithfulness.segmentation import script_language
-from classifiers.faithfulness.statements import Statement, statements
+from classifiers.faithfulness.statements import Statement, statements, too_long
 from classifiers.faithfulness.wording import folded
 
-__all__ = ["LONGEST_ANSWER", "LlmJudge"]
+__all__ = ["LlmJudge"]
 
 JUDGE = "llm@1"  # changes with the prompts
-LONGEST_ANSWER = 50_000  # characters
 MOST_AT_ONCE = 40  # statements in one call
 MOST_CALLS = 24  # for the verdicts on one answer
 OVERLAP = 500  # characters that two windows of one long passage share
@@ -124,10 +123,8 @@ class LlmJudge:
         self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
     ) -> FaithfulnessVerdict:
         """Take the answer apart, and judge each statement."""
-        if len(answer) > LONGEST_ANSWER:
-            return Unchecked(
-                reason=f"the answer is longer than {LONGEST_ANSWER:,} characters", judge=self.name
-            )
+        if reason := too_long(answer):
+            return Unchecked(reason=reason, judge=self.name)
         if not answer.strip():
             return Unchecked(reason="nothing to check", judge=self.name)
         if not any(context.strip() for context in contexts):

@@ -10,8 +10,9 @@ from classifiers.faithfulness.clauses import clauses
 from classifiers.faithfulness.segmentation import Sentence, sentences
 from classifiers.faithfulness.speech_acts import speech_act
 
-__all__ = ["Statement", "statements"]
+__all__ = ["Statement", "statements", "statements_to_judge", "too_long"]
 
+LONGEST_ANSWER = 50_000  # characters; about a second
 TABLE_RULE = re.compile(r"[\s|:=\-+]*-[\s|:=\-+]*")
 JOINED = re.compile(
     r"^(?:and|but|while|whereas|yet|so)\s+|^(?:并且|而且|但是|不过|同时|另外|此外|并|且|但|而)[，,]?",
@@ -42,6 +43,21 @@ def statements(answer: str) -> list[Statement]:
     for sentence in _without_table_heads(answer, sentences(answer)):
         found.extend(_statements_of(sentence))
     return found
+
+
+def statements_to_judge(answer: str, *, most: int) -> list[Statement] | str:
+    """The statements of an answer, or why there is nothing that could be judged."""
+    if reason := too_long(answer):
+        return reason
+    found = statements(answer)
+    if not found:
+        return "nothing to check"
+    return found if len(found) <= most else f"more than {most} statements"
+
+
+def too_long(answer: str) -> str:
+    """Why an answer is not read, or nothing."""
+    return f"the answer is longer than {LONGEST_ANSWER:,} characters" if len(answer) > LONGEST_ANSWER else ""
 
 
 def _statements_of(sentence: Sentence) -> Iterator[Statement]:
