@@ -23,7 +23,7 @@ from evaluation.faithfulness import Judged, evaluate_faithfulness
 from evaluation.statistics import Rate
 from gateway.settings import FaithfulnessSettings
 from gateway.stages import Judge
-from storage.schema import audits, draft_labels
+from storage.schema import audits, draft_labels, tickets
 from storage.sql import Database
 
 __all__ = [
@@ -62,9 +62,21 @@ class FaithfulnessCalibration:
         return bool(self.promises) and all(one.kept for one in self.promises.values())
 
 
-async def reviewed_answers(db: Database, tenant: str) -> list[Answer]:
-    """RAG's answers, held back or delivered, of which reviewers said whether their contexts say the same."""
-    drafts = select(draft_labels).where(draft_labels.c.tenant == tenant).order_by(draft_labels.c.at)
+async def reviewed_answers(db: Database, tenant: str, *, audited: float) -> list[Answer]:
+    """RAG's answers of which reviewers said whether their contexts say the same, as one fair sample.
+
+    Of what was delivered the share `audited` was drawn for people (`cache.audit_rate_rag`), of what was held
+    back they may label all. So that share of it counts, too, drawn by ticket: counted whole, it would pass
+    for most of the traffic, and the cut would sink. Delivered answers in tickets are left to the audit.
+    """
+    held_back = tickets.c.outcome.in_(("withheld", "escalated"))
+    of_tickets = draft_labels.join(tickets, tickets.c.id == draft_labels.c.ticket_id)
+    drafts = (
+        select(draft_labels)
+        .select_from(of_tickets)
+        .where(draft_labels.c.tenant == tenant, held_back)
+        .order_by(draft_labels.c.at)
+    )
     known = audits.c.tenant == tenant, audits.c.faithful.is_not(None), audits.c.question != ""
     async with db.connect() as connection:
         rows = (await connection.execute(drafts)).mappings().all()
@@ -91,7 +103,13 @@ async def reviewed_answers(db: Database, tenant: str) -> list[Answer]:
             lang=row["language"],
         )
         for row in rows
+        if _drawn(row["ticket_id"], audited)
     ]
+
+
+def _drawn(ticket: str, share: float) -> bool:
+    """Whether a ticket is among this share of all; the same ones every time."""
+    return int.from_bytes(blake2b(ticket.encode(), digest_size=8).digest()) < share * 2**64
 
 
 async def calibrate_faithfulness(

@@ -112,7 +112,7 @@ async def _measured(
 def calibrate_faithfulness_command(
     cases: Annotated[
         Path | None,
-        typer.Option(help="Answers with their label: JSONL. Default: what reviewers said of drafts."),
+        typer.Option(help="Answers with their label: JSONL. Default: what reviewers said of RAG's answers."),
     ] = None,
     config: Config = None,
     tenant: Annotated[str, typer.Option(help="Whose reviewers' verdicts.")] = "default",
@@ -134,9 +134,13 @@ def calibrate_faithfulness_command(
 
 async def _calibrated(file: Path | None, settings: Settings, tenant: str) -> FaithfulnessCalibration:
     async with open_database(settings) as database:
-        rows = read_cases(file, Answer) if file else await reviewed_answers(database, tenant)
+        audited = settings.cache.audit_rate_rag
+        rows = read_cases(file, Answer) if file else await reviewed_answers(database, tenant, audited=audited)
         if not rows:
-            raise InvalidRequest(f"reviewers of {tenant} labelled no draft yet: expected --cases")
+            raise InvalidRequest(
+                f"reviewers of {tenant} labelled no answer of a fair sample yet: expected --cases, "
+                f"or more audits of RAG's answers (cache.audit_rate_rag: {audited:g})"
+            )
         encoder = await open_encoder(settings)
         async with judge_apart(settings) as judge:
             with bar(len(rows)) as progress:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from classifiers.faithfulness.shipped import fitted_on
 from encoders import EncoderIdentity
 from encoders.testing import HashingEncoder
 from evaluation.cli import app as evaluate
+from evaluation.faithfulness_calibration import reviewed_answers
 from gateway.checking.metrics import CheckMetrics
 from gateway.checking.opening import open_checking
 from gateway.checking.promises import FaithfulnessPromises, MadeFor
@@ -28,7 +29,7 @@ from gateway.configuration import load_settings
 from gateway.errors import InvalidRequest
 from gateway.settings import FaithfulnessSettings
 from gateway.stores import open_database
-from storage.schema import draft_labels
+from storage.schema import draft_labels, tickets
 from storage.sql import Database
 
 FEES = [
@@ -103,27 +104,55 @@ def test_too_few_answers_change_nothing_and_say_how_many_are_missing(
     assert anyio.run(kept, config) is None
 
 
-def test_what_reviewers_said_of_drafts_is_calibrated_on_without_a_file(
-    config: Path, run: Callable[..., tuple[int, str]]
-) -> None:
-    with pytest.raises(InvalidRequest, match="labelled no draft yet"):
-        run()
-    rows = [
+async def label(database: Database, outcome: str, cases: Sequence[dict[str, Any]]) -> None:
+    """A ticket of each, on which a reviewer said whether the draft was supported."""
+    now = datetime.now(UTC)
+    drafts = [
         {
-            "ticket_id": f"T{place}", "tenant": "default", "language": "en", "question": "?",
+            "ticket_id": f"{outcome[:1]}{place}", "tenant": "default", "language": "en", "question": "?",
             "answer": one["answer"], "contexts": one["contexts"], "faithful": one["faithful"], "by": "sato",
-            "at": datetime.now(UTC),
+            "at": now,
         }
-        for place, one in enumerate(CASES)
+        for place, one in enumerate(cases)
     ]  # fmt: skip
+    opened = [
+        {
+            "id": draft["ticket_id"], "tenant": "default", "request_id": "r", "language": "en",
+            "real_question": "?", "question": "?", "outcome": outcome, "reason": "r", "state": "answered",
+            "created_at": now, "updated_at": now,
+        }
+        for draft in drafts
+    ]  # fmt: skip
+    async with database.begin() as connection:
+        await connection.execute(insert(tickets), opened)
+        await connection.execute(insert(draft_labels), drafts)
 
-    async def label() -> None:
-        async with open_database(load_settings(config)) as database, database.begin() as connection:
-            await connection.execute(insert(draft_labels), rows)
 
-    anyio.run(label)
+def test_what_reviewers_said_of_drafts_is_calibrated_on_without_a_file(
+    config: Path, run: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEKISHO_CACHE__AUDIT_RATE_RAG", "1")
+    with pytest.raises(InvalidRequest, match="labelled no answer"):
+        run()
+
+    async def labelled() -> None:
+        async with open_database(load_settings(config)) as database:
+            await label(database, "withheld", CASES)
+
+    anyio.run(labelled)
     code, said = run()
     assert code == 0, said
+
+
+async def test_what_was_held_back_counts_as_seldom_as_what_was_delivered_is_audited(
+    database: Database,
+) -> None:
+    await label(database, "withheld", [case(f"Loan {n}.", faithful=True) for n in range(400)])
+    await label(database, "answered", [case(f"Fee {n}.", faithful=True) for n in range(50)])
+    counted = {share: await reviewed_answers(database, "default", audited=share) for share in (0.0, 0.1, 1.0)}
+    assert (len(counted[0.0]), len(counted[1.0])) == (0, 400)
+    assert 15 <= len(counted[0.1]) <= 70
+    assert {one.answer[:4] for one in counted[1.0]} == {"Loan"}, "what was delivered is left to the audit"
 
 
 @pytest.mark.parametrize(

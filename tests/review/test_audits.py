@@ -556,7 +556,7 @@ async def test_verdicts_on_answers_by_rag_bound_their_errors_and_are_labels_of_t
     for audit, body in zip(await gateway.open(), said, strict=True):
         judged = await gateway.ask("sato", "POST", f"/v1/audits/{audit['id']}", body)
         assert (gateway.status, judged["entry_paused"]) == (200, False)
-    labels = await reviewed_answers(gateway.stores.database, "acme")
+    labels = await reviewed_answers(gateway.stores.database, "acme", audited=1.0)
     assert {one.answer: one.faithful for one in labels} == {
         "Two weeks.": True, "Three weeks.": False, "Four weeks.": True,
     }  # fmt: skip
