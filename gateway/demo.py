@@ -19,10 +19,11 @@ from gateway.settings import Settings
 from gateway.stages import Rag
 from gateway.stores import open_stores
 
-__all__ = ["HELPDESK", "CarelessRag", "demo_settings", "load", "say_how"]
+__all__ = ["EXAMPLE", "HELPDESK", "CarelessRag", "demo_settings", "load", "say_how"]
 
 TENANT = "default"
 LANGUAGES = ("en", "ja")
+EXAMPLE = "プールの料金はこどもだといくらですか"  # a near-duplicate of a verified question
 REVIEWER = "demo"  # who signs in to the console
 
 _HERE = Path(__file__).parent
@@ -79,9 +80,7 @@ async def load(settings: Settings) -> None:
 async def say_how(services: Services, address: str) -> None:
     """How to ask, in lines that can be copied whole."""
     client, reviewer, password = await _kept(services)
-    question = json.dumps(
-        {"question": "粗大ごみの収集は何日前までに申し込めばいいですか"}, ensure_ascii=False
-    )
+    question = json.dumps({"question": EXAMPLE}, ensure_ascii=False)
     curl = (
         f'curl {address}/v1/answers -H "authorization: Bearer {client}" -H "content-type: application/json"'
     )

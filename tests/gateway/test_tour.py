@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gateway.commands import run
-from gateway.demo import HELPDESK, CarelessRag, demo_settings, load
+from gateway.demo import EXAMPLE, HELPDESK, CarelessRag, demo_settings, load
 from gateway.settings import AuthSettings, KeySettings, ServerSettings, Settings
 from tests.gateway.running import KEYS, Gateway
 
@@ -81,6 +81,12 @@ def test_each_language_shows_an_exact_hit_a_near_duplicate_rag_a_refusal_and_a_t
     assert wanted <= reasons
     assert any(reason.startswith("must_not") for reason in reasons)
     assert reasons & {"nothing_relevant", "gate_unsure"}
+
+
+def test_the_question_that_newcomers_are_given_shows_a_near_duplicate(helpdesk: Gateway) -> None:
+    answer = helpdesk.answer(EXAMPLE)
+    assert (answer["outcome"], answer["reason"]) == ("ground_truth", "verified_vector")
+    assert EXAMPLE in (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("made_up", MADE_UP, ids=lambda row: row["question"])
