@@ -146,32 +146,26 @@ def foreign(answer: str, contexts: Sequence[str], evidence: Sequence[Evidence]) 
 
 def _why_not(novelty: Novelty) -> str:
     """What a reviewer should look at first."""
-    reasons = []
-    if novelty.numbers:
-        reasons.append(f"new number: {', '.join(novelty.numbers)}")
-    if novelty.other_units:
-        reasons.append(f"number with another unit: {', '.join(novelty.other_units)}")
-    if novelty.opposites:
-        reasons.append(f"opposite: {_pairs(novelty.opposites)}")
-    if novelty.exchanged:
-        reasons.append(f"another name: {_pairs(novelty.exchanged)}")
-    if novelty.degrees:
-        reasons.append(f"stronger or weaker: {_pairs(novelty.degrees)}")
-    if novelty.swapped:
-        reasons.append(f"the other way round: {_pairs(novelty.swapped)}")
-    if novelty.crossed:
-        reasons.append(f"number of another subject: {_pairs(novelty.crossed)}")
-    if novelty.negation:
-        reasons.append("negation differs")
-    if novelty.names:
-        reasons.append(f"new name: {', '.join(novelty.names[:NAMED])}")
-    if novelty.words:
-        words = ", ".join(novelty.words[:NAMED])
-        reasons.append(f"{len(novelty.words)} of {novelty.word_count} words not in any context: {words}")
-    if novelty.far_numbers:
-        reasons.append(f"number stands elsewhere in the contexts: {', '.join(novelty.far_numbers)}")
-    return "; ".join(reasons) or "no passage says this in one place"
+    words = f"{len(novelty.words)} of {novelty.word_count} words not in any context"
+    reasons = (
+        _told("new number", novelty.numbers),
+        _told("number with another unit", novelty.other_units),
+        _told("opposite", _pairs(novelty.opposites)),
+        _told("another name", _pairs(novelty.exchanged)),
+        _told("stronger or weaker", _pairs(novelty.degrees)),
+        _told("the other way round", _pairs(novelty.swapped)),
+        _told("number of another subject", _pairs(novelty.crossed)),
+        "negation differs" if novelty.negation else "",
+        _told("new name", novelty.names[:NAMED]),
+        _told(words, novelty.words[:NAMED]),
+        _told("number stands elsewhere in the contexts", novelty.far_numbers),
+    )
+    return "; ".join(filter(None, reasons)) or "no passage says this in one place"
 
 
-def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
-    return ", ".join(f"{mine} / {theirs}" if theirs else mine for mine, theirs in pairs)
+def _told(what: str, found: Sequence[str]) -> str:
+    return f"{what}: {', '.join(found)}" if found else ""
+
+
+def _pairs(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"{mine} / {theirs}" if theirs else mine for mine, theirs in pairs]
