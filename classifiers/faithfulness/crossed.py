@@ -25,7 +25,7 @@ def crossed(
     each: Said, window: Sequence[Line], known: Iterable[Line], new: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
     """Numbers of the statement, and the part of its evidence that has its words with another number."""
-    own = QuantityPool(each.line.quantities)
+    own = each.line.pool
     parts = list(_with_before(window))
     asked = {term for term in each.asked.content - each.line.content if not HIRAGANA.search(term)}
     found = []
@@ -58,7 +58,7 @@ def _with_before(lines: Iterable[Line]) -> Iterator[tuple[Line, frozenset[str]]]
 
 
 def _has(part: Line, number: Quantity) -> bool:
-    return QuantityPool(part.quantities).find(number) == "same"
+    return part.pool.find(number) == "same"
 
 
 def _has_other(part: Line, unit: str, own: QuantityPool) -> bool:

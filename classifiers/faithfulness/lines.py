@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 
 from classifiers.faithfulness.quantities import quantities
-from classifiers.faithfulness.quantity_pool import Quantity
+from classifiers.faithfulness.quantity_pool import Quantity, QuantityPool
 from classifiers.faithfulness.segmentation import script_language
 from classifiers.faithfulness.wording import Terms, folded, lexicon, terms
 from encoders.words import word_reader
@@ -68,6 +68,11 @@ class Line:
     def quantities(self) -> tuple[Quantity, ...]:
         """Its numbers, dates and times."""
         return quantities(self.text)
+
+    @cached_property
+    def pool(self) -> QuantityPool:
+        """The same, to be asked whether a number is among them."""
+        return QuantityPool(self.quantities)
 
     @cached_property
     def parts(self) -> tuple[Line, ...]:
