@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -72,15 +72,7 @@ async def gather(
         harmless=tuple(Sample(t, "may", _NO_VECTOR, source="harmless", ours=False) for t in attacks.harmless),
         verified=tuple(Sample(text, "must", _NO_VECTOR, source="verified") for text in verified),
     )
-    groups = (
-        plain.must,
-        plain.may,
-        plain.everyday,
-        plain.background,
-        plain.forbidden,
-        plain.harmless,
-        plain.verified,
-    )
+    groups = [getattr(plain, each.name) for each in fields(plain)]
     texts = [sample.text for group in groups for sample in group]
     try:
         vectors = iter(await encoder.encode(texts) if texts else ())
