@@ -111,9 +111,7 @@ class MicroBatcher(Generic[Item]):
 
     async def _drain(self) -> None:
         """Run until nobody waits. It ends by itself, so an idle batcher is bound to no event loop."""
-        one_at_a_time = anyio.CapacityLimiter(
-            1
-        )  # its own thread, apart from the threads that files and databases use
+        one_at_a_time = anyio.CapacityLimiter(1)  # a thread apart from those of files and databases
         taken: list[_Taken[Item]] = []
         try:
             while taken := self._take():
