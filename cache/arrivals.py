@@ -13,6 +13,7 @@ from cache.entries import Entry
 from cache.queries import with_phrasings
 from cache.rows import entries_from_rows, is_name, wanted_ids
 from cache.writing import write_edited, write_new
+from storage.parts import in_parts
 from storage.schema import entries
 
 __all__ = ["Arrivals"]
@@ -43,13 +44,12 @@ class Arrivals:
         """For entries that want to be called so and that say this."""
         arrivals = cls(connection, tenant, await Claims.read(connection, tenant, phrasings), by=by)
         ids = sorted({one for name in names if is_name(name) for one in wanted_ids(tenant, name)})
-        for start in range(0, len(ids), KEYS_AT_ONCE):
-            some = ids[start : start + KEYS_AT_ONCE]
+        for some in in_parts(ids, KEYS_AT_ONCE):
             owners = select(entries.c.id, entries.c.tenant).where(entries.c.id.in_(some))
             arrivals._owners |= {row.id: row.tenant for row in await connection.execute(owners)}
         own = [entry_id for entry_id, owner in arrivals._owners.items() if owner == tenant]
-        for start in range(0, len(own), KEYS_AT_ONCE):
-            mine = with_phrasings().where(entries.c.id.in_(own[start : start + KEYS_AT_ONCE]))
+        for some in in_parts(own, KEYS_AT_ONCE):
+            mine = with_phrasings().where(entries.c.id.in_(some))
             found = entries_from_rows((await connection.execute(mine)).mappings())
             arrivals._there |= {entry.id: entry for entry in found}
         return arrivals

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from cache.entries import Entry
 from cache.errors import DuplicatePhrasing
 from cache.text import exact_key, normalise
+from storage.parts import in_parts
 from storage.schema import entries, entry_phrasings
 
 __all__ = ["KEYS_AT_ONCE", "Claims", "refuse_duplicates"]
@@ -51,10 +52,10 @@ class Claims:
             entries.c.valid_from,
             entries.c.valid_until,
         ).join(entries, entries.c.id == entry_phrasings.c.entry_id)
-        for start in range(0, len(keys), KEYS_AT_ONCE):
+        for some in in_parts(keys, KEYS_AT_ONCE):
             claimed = found.where(
                 entry_phrasings.c.tenant == tenant,
-                entry_phrasings.c.exact_key.in_(keys[start : start + KEYS_AT_ONCE]),
+                entry_phrasings.c.exact_key.in_(some),
                 entries.c.state == "active",
             )
             for normalised, *claim in await connection.execute(claimed):

@@ -10,6 +10,7 @@ from sqlalchemy import Integer, bindparam, case, select, update
 
 from cache.store import EntryStore
 from encoders import Encoder, Vector
+from storage.parts import in_parts
 from storage.schema import entries, entry_phrasings
 from storage.vectors import Point, VectorIndex
 
@@ -82,7 +83,7 @@ async def _index_all(
     progress: Progress | None,
 ) -> None:
     """A batch after the other; while one is written, the next one is encoded."""
-    batches = [behind[start : start + BATCH] for start in range(0, len(behind), BATCH)]
+    batches = [*in_parts(behind, BATCH)]
     coming = asyncio.ensure_future(_points(store, encoder, batches[0]))
     try:
         for batch, following in zip(batches, [*batches[1:], []], strict=True):

@@ -5,10 +5,9 @@ The state changes with the document, in one transaction; answering a question lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeVar
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -18,11 +17,11 @@ from cache.entries import Entry, Source
 from cache.rows import entries_from_rows
 from cache.text import exact_key
 from cache.writing import remember, write_next
+from storage.parts import in_parts
 from storage.schema import entries, entry_sources
 
 __all__ = ["Outdated", "outdate", "set_stale"]
 
-T = TypeVar("T")
 
 _DOCUMENTS_AT_ONCE = 500  # SQLite takes 32,766 values in a statement
 _ANSWERING = ("active", "paused", "stale")  # a draft is read before it is approved, a retired one by nobody
@@ -53,7 +52,7 @@ async def outdate(
         tenant: whose entries; None is all tenants'.
     """
     outdated = []
-    for ids in _batches(await _concerned(connection, versions, tenant), _DOCUMENTS_AT_ONCE):
+    for ids in in_parts(await _concerned(connection, versions, tenant), _DOCUMENTS_AT_ONCE):
         rows = await connection.execute(queries.with_phrasings().where(entries.c.id.in_(ids)))
         for entry in entries_from_rows(rows.mappings()):
             changed = tuple(source for source in entry.sources if _differs(source, versions))
@@ -77,7 +76,7 @@ async def _concerned(
 ) -> list[str]:
     """The entries that name one of the documents, kept from other writers until the transaction ends."""
     found: dict[str, None] = {}
-    for documents in _batches(sorted(versions), _DOCUMENTS_AT_ONCE):
+    for documents in in_parts(sorted(versions), _DOCUMENTS_AT_ONCE):
         keys = [exact_key(document) for document in documents]
         statement = (
             select(entries.c.id)
@@ -94,8 +93,3 @@ async def _concerned(
 
 def _differs(source: Source, versions: Mapping[str, str | None]) -> bool:
     return source.document in versions and versions[source.document] != source.version
-
-
-def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from anyio import to_thread
 from sqlalchemy import Row, bindparam, delete, insert, select, update
@@ -26,6 +26,7 @@ from gateway.rag.chunking import Chunk
 from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
 from gateway.review.rereview import DocumentChange, outdate_and_ask
 from storage import schema
+from storage.parts import in_parts
 from storage.sql import Database
 from storage.vectors import Point, VectorIndex
 
@@ -33,7 +34,6 @@ __all__ = ["Documents", "IngestReport", "Progress", "text_for_index"]
 
 Progress = Callable[[str, int, int], None]  # what is done ("read" or "index"), how many, of how many
 
-T = TypeVar("T")
 
 _NAMESPACE = uuid.UUID("6f1d3c52-0c0e-5d5e-9a57-3f6b8d1f7a11")
 _ENCODED_AT_ONCE = 64
@@ -151,7 +151,7 @@ class Documents:
     async def _mark_lost(self, passages: Iterable[str]) -> None:
         """Passages that the index should have and has not: their documents are indexed again."""
         async with self._database.begin() as connection:
-            for batch in _batches(sorted(passages), _ROWS_AT_ONCE):
+            for batch in in_parts(sorted(passages), _ROWS_AT_ONCE):
                 lost = select(_PASSAGES.document_id).where(_PASSAGES.id.in_(batch))
                 await connection.execute(
                     update(schema.documents).where(_DOCUMENTS.id.in_(lost)).values(indexed_version="")
@@ -168,10 +168,10 @@ class Documents:
 
     async def _index_documents(self, pending: Sequence[tuple[str, str]], progress: Progress | None) -> int:
         done, passages = 0, 0
-        for batch in _batches(pending, _ENCODED_AT_ONCE):
+        for batch in in_parts(pending, _ENCODED_AT_ONCE):
             async with self._database.connect() as connection:
                 rows = (await connection.execute(_OF_DOCUMENTS, {"ids": [id_ for id_, _ in batch]})).all()
-            for part in _batches(rows, _ENCODED_AT_ONCE):
+            for part in in_parts(rows, _ENCODED_AT_ONCE):
                 await self._index.upsert(await self._points(part))
             await self._mark_indexed(batch)
             done, passages = done + len(batch), passages + len(rows)
@@ -243,7 +243,7 @@ async def _store(connection: AsyncConnection, document: SourceDocument) -> None:
         )
     )
     rows = [_passage_row(document.path, id_, at, chunk) for at, chunk in enumerate(document.chunks)]
-    for batch in _batches(rows, _ROWS_AT_ONCE):
+    for batch in in_parts(rows, _ROWS_AT_ONCE):
         await connection.execute(insert(schema.passages), list(batch))
 
 
@@ -304,8 +304,3 @@ def _read(roots: Sequence[Path], progress: Progress | None) -> list[SourceDocume
         if progress:
             progress("read", len(found), len(found))
     return found
-
-
-def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from cache.text import exact_key, normalise
 from classifiers.text import normalise as as_the_gate
 from classifiers.text import only_words
+from storage.parts import in_parts
 from storage.schema import answers, audits, draft_labels, feedback, outcomes, tickets
 
 __all__ = ["AT_ONCE", "Traces", "asker_key", "chunks", "his", "traces_of"]
@@ -85,8 +86,7 @@ def his(table: Table, asker: str, requests: Sequence[str]) -> ColumnElement[bool
 
 def chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
     """A few values at a time."""
-    for start in range(0, len(values), AT_ONCE):
-        yield values[start : start + AT_ONCE]
+    return in_parts(values, AT_ONCE)
 
 
 async def _texts(connection: AsyncConnection, found: _Found) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from secrets import token_bytes
 from typing import Any
@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.retention.traces import AT_ONCE, Traces, chunks
 from gateway.review.tickets import free_ticket_id, record_event
+from storage.parts import in_parts
 from storage.schema import entries, entry_phrasings, gate_examples, suggestions, tickets
 
 __all__ = ["ask_about_phrasings", "forget_examples", "forget_suggestions", "wipe_example"]
@@ -119,6 +120,5 @@ async def _ask(connection: AsyncConnection, entry_id: str, positions: list[int])
     await record_event(connection, ticket_id, "opened", by=BY, detail={"reason": REASON})
 
 
-def _some(keys: Collection[bytes]) -> list[list[bytes]]:
-    all_ = sorted(keys)
-    return [all_[start : start + AT_ONCE] for start in range(0, len(all_), AT_ONCE)]
+def _some(keys: Collection[bytes]) -> Iterator[Sequence[bytes]]:
+    return in_parts(sorted(keys), AT_ONCE)

@@ -15,6 +15,7 @@ from encoders import Encoder, EncoderError, Vector
 from gateway.errors import StoreUnavailable
 from gateway.review.clustering import clustered
 from gateway.review.waiting import Waiting, severity_of, tickets_in, topics_of
+from storage.parts import in_parts
 from storage.sql import Database
 
 __all__ = ["Cluster", "Queue", "QueueView", "Wish"]
@@ -101,8 +102,7 @@ class Queue:
         for gone in self._known.keys() - ids:
             del self._known[gone]
         new = [one for one in waiting if one.id not in self._known]
-        for start in range(0, len(new), AT_ONCE):
-            some = new[start : start + AT_ONCE]
+        for some in in_parts(new, AT_ONCE):
             vectors = await self._encoder.encode([one.question for one in some])
             topics = await topics_of(self._db, [one.id for one in some])
             for one, vector in zip(some, vectors, strict=True):

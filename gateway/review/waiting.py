@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Select, select
 
 from gateway.review.kept import reading
+from storage.parts import in_parts
 from storage.schema import tickets as table
 from storage.sql import Database
 
@@ -77,8 +78,8 @@ def severity_of(reason: str) -> int:
 async def topics_of(db: Database, ids: Sequence[str]) -> dict[str, str]:
     """What each ticket is about, as far as its steps tell; the empty text where they don't."""
     found: dict[str, str] = {}
-    for start in range(0, len(ids), AT_ONCE):
-        query = select(table.c.id, table.c.steps).where(table.c.id.in_(ids[start : start + AT_ONCE]))
+    for some in in_parts(ids, AT_ONCE):
+        query = select(table.c.id, table.c.steps).where(table.c.id.in_(some))
         async with reading(db, "tickets") as connection:
             rows = (await connection.execute(query)).all()
         found |= {id_: topic_of(steps) for id_, steps in rows}
