@@ -387,7 +387,7 @@ async def _raw(services: Services) -> dict[str, float]:
     query = select(*(outcomes.c[name] for name in names))
     async with services.stores.database.connect() as connection:
         rows = (await connection.execute(query)).all()
-        judged = await connection.scalars(select(audits.c.verdict))
+        judged = await connection.scalars(select(audits.c.verdict).where(audits.c.tier != "rag"))
     verdicts = Counter(judged)
     lookups = sum("cache" in row.stage_ms for row in rows)
     drafts = sum(row.unchecked or row.faithfulness is not None for row in rows)
