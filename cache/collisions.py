@@ -19,7 +19,7 @@ from cache.arrays import Owners, ShelfArrays, without_entries
 from cache.entries import Entry
 from cache.evidence import EVIDENCE, Evidence, Weighing
 from cache.guards import Guard
-from cache.matching import NEAR, Candidate, Hit, Miss, NearMiss, closest, decide
+from cache.matching import NEAR, Candidate, Hit, Miss, NearMiss, Objection, closest, decide
 from cache.scoring import Scorer
 from cache.shelf import Shelf
 from cache.trial import Trial
@@ -53,6 +53,7 @@ class Collision:
     score: float  # how probable it is, in these words, that the other answers
     would: Would
     says: str  # the guard's objection, or how the score stands to the cut
+    objection: Objection | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,12 +165,13 @@ def _collision(
     entry: Entry, phrasing: str, rival: Candidate, cut: float, guards: Sequence[Guard]
 ) -> Collision | None:
     """What a rival would do with these words; None if it would not even come near."""
+    objection: Objection | None = None
     match decide(phrasing, (rival,), cut=cut, guards=guards):
         case Miss():
             return None
         case Hit(reason=says):
             would: Would = "answer"
-        case NearMiss(reason=says):
+        case NearMiss(reason=says, objection=objection):
             would = "be_near" if rival.score < cut else "be_held_back"
         case never:
             assert_never(never)
@@ -181,6 +183,7 @@ def _collision(
         score=rival.score,
         would=would,
         says=says,
+        objection=objection,
     )
 
 

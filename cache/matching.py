@@ -19,6 +19,7 @@ __all__ = [
     "Match",
     "Miss",
     "NearMiss",
+    "Objection",
     "Similar",
     "Tier",
     "candidates",
@@ -43,6 +44,18 @@ class Hit:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a guard keeps an entry back; one that could not look does so, too."""
+
+    guard: str  # its name
+    seen: str
+    failed: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.guard}: {self.seen}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearMiss:
     """An entry is close, and something says that it asks something else."""
@@ -51,6 +64,7 @@ class NearMiss:
     phrasing: str
     score: float
     reason: str  # which guard or score kept it back, and what it saw
+    objection: Objection | None = None  # None: the score is below the cut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +129,7 @@ def decide(question: str, ranked: Sequence[Candidate], *, cut: float, guards: Se
         return _held_back(first, f"score {first.score:.3f} is below the cut {cut:.3f}")
     seen = objection(question, first.phrasing, first.entry.phrasings, first.entry.language, guards)
     if seen is not None:
-        return _held_back(first, seen)
+        return _held_back(first, str(seen), seen)
     return Hit(
         entry=first.entry,
         phrasing=first.phrasing,
@@ -125,22 +139,29 @@ def decide(question: str, ranked: Sequence[Candidate], *, cut: float, guards: Se
     )
 
 
-def _held_back(candidate: Candidate, reason: str) -> NearMiss:
-    return NearMiss(entry=candidate.entry, phrasing=candidate.phrasing, score=candidate.score, reason=reason)
+def _held_back(candidate: Candidate, reason: str, seen: Objection | None = None) -> NearMiss:
+    return NearMiss(
+        entry=candidate.entry,
+        phrasing=candidate.phrasing,
+        score=candidate.score,
+        reason=reason,
+        objection=seen,
+    )
 
 
 def objection(
     question: str, phrasing: str, phrasings: Sequence[str], language: str, guards: Sequence[Guard]
-) -> str | None:
+) -> Objection | None:
     """What the first objecting guard saw; a guard that could not look objects too."""
     compared = Compared(question=question, phrasing=phrasing, phrasings=tuple(phrasings), language=language)
     for guard in guards:
         try:
             seen = guard.veto(compared)
         except Exception as failure:  # noqa: BLE001 - whatever broke, a check that did not run is no pass
-            return f"{guard.name}: could not be checked ({type(failure).__name__}: {failure})"
+            seen = f"could not be checked ({type(failure).__name__}: {failure})"
+            return Objection(guard.name, seen, failed=True)
         if seen is not None:
-            return f"{guard.name}: {seen}"
+            return Objection(guard.name, seen)
     return None
 
 

@@ -79,7 +79,7 @@ class ScriptedFaithfulness:
     ) -> FaithfulnessVerdict:
         """One statement, the whole answer, supported or not."""
         if not contexts or not answer.strip() or answer in self._unchecked:
-            return Unchecked(reason="there is nothing to check against", judge=JUDGE)
+            return Unchecked(reason="no_contexts", judge=JUDGE)
         supported = answer not in self._unsupported
         statement = StatementVerdict(
             text=answer,

@@ -49,4 +49,4 @@ class NoJudge:
         self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
     ) -> Unchecked:
         """Always unchecked: what happens then is `faithfulness.on_unchecked`."""
-        return Unchecked(reason="the faithfulness check is switched off", judge="off")
+        return Unchecked(reason="judge_off", judge="off")

@@ -15,11 +15,27 @@ __all__ = [
     "StatementState",
     "StatementVerdict",
     "Unchecked",
+    "UncheckedReason",
     "verdict_of",
 ]
 
 StatementState = Literal["supported", "unsupported", "unchecked"]
 NewKind = Literal["number", "unit", "name", "negation", "opposite", "relation", "wording"]
+
+
+UncheckedReason = Literal[
+    "nothing_to_check",
+    "no_contexts",
+    "other_language",  # the contexts are in another one than the answer
+    "answer_too_long",
+    "too_many_statements",
+    "statement_unchecked",  # nobody judged it, and none is unsupported
+    "judge_too_slow",
+    "judge_failed",
+    "judge_off",
+    "tool_call",  # the chatbot asked for one instead of answering
+    "no_text",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +106,7 @@ class Checked:
 class Unchecked:
     """No verdict: no contexts, nothing to check, or a statement that nobody judged. Not a pass."""
 
-    reason: str
+    reason: UncheckedReason | str  # in one word; the words of judges from elsewhere are shown as they are
     judge: str
     statements: tuple[StatementVerdict, ...] = ()  # those that were judged all the same; none unsupported
 
@@ -113,10 +129,10 @@ class FaithfulnessJudge(Protocol):
 def verdict_of(statements: Sequence[StatementVerdict], *, judge: str) -> FaithfulnessVerdict:
     """The verdict on an answer: one unsupported statement fails it, else one unchecked leaves it so."""
     if not statements:
-        return Unchecked(reason="nothing to check", judge=judge)
+        return Unchecked(reason="nothing_to_check", judge=judge)
     failed = [one for one in statements if one.state == "unsupported"]
     if not failed and any(one.state == "unchecked" for one in statements):
-        return Unchecked(reason="a statement was not checked", judge=judge, statements=tuple(statements))
+        return Unchecked(reason="statement_unchecked", judge=judge, statements=tuple(statements))
     # Judges may have several cuts, so the worst statement is looked for among the unsupported first.
     worst = min(failed or statements, key=_probability)
     reason = "every statement is supported"

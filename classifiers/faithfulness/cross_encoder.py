@@ -87,7 +87,7 @@ class CrossEncoderJudge:
             return Unchecked(reason=found, judge=judge)
         places = await anyio.to_thread.run_sync(partial(_places, contexts))
         if not places:
-            return Unchecked(reason="no contexts", judge=judge)
+            return Unchecked(reason="no_contexts", judge=judge)
         try:
             return verdict_of(await self._verdicts(found, places, contexts), judge=judge)
         except EncoderError as exc:
@@ -119,7 +119,7 @@ class CrossEncoderJudge:
             end=statement.end,
             state="supported" if supported else "unsupported",
             score=score,
-            reason="supported" if supported else "no place in the contexts supports it",
+            reason="supported" if supported else "no_place",
             judge=self._model.name,
             new=() if supported else new_parts(known.evidence(statement.claim).novelty),
             span=span,

@@ -99,11 +99,11 @@ class LexicalJudge:
             return Unchecked(reason=found, judge=judge)
         known = Contexts(contexts)
         if not len(known):
-            return Unchecked(reason="no contexts", judge=judge)
+            return Unchecked(reason="no_contexts", judge=judge)
         evidence = [known.evidence(each.claim, question or "", written=each.text) for each in found]
         verdicts = [self._verdict(s, e) for s, e in zip(found, evidence, strict=True)]
         if foreign(answer, contexts, evidence):
-            reason = "the contexts are in another language than the answer"
+            reason = "other_language"
             open_ones = tuple(
                 replace(one, state="unchecked", score=None, reason=reason, new=()) for one in verdicts
             )
@@ -160,7 +160,7 @@ def _why_not(novelty: Novelty) -> str:
         _told(words, novelty.words[:NAMED]),
         _told("number stands elsewhere in the contexts", novelty.far_numbers),
     )
-    return "; ".join(filter(None, reasons)) or "no passage says this in one place"
+    return "; ".join(filter(None, reasons)) or "no_place"
 
 
 def _told(what: str, found: Sequence[str]) -> str:

@@ -126,9 +126,9 @@ class LlmJudge:
         if reason := too_long(answer):
             return Unchecked(reason=reason, judge=self.name)
         if not answer.strip():
-            return Unchecked(reason="nothing to check", judge=self.name)
+            return Unchecked(reason="nothing_to_check", judge=self.name)
         if not any(context.strip() for context in contexts):
-            return Unchecked(reason="no contexts", judge=self.name)
+            return Unchecked(reason="no_contexts", judge=self.name)
         found = await self.split(answer, question or "") if self._splits else statements(answer)
         return verdict_of(await self.verdicts(found, contexts), judge=self.name)
 
@@ -166,7 +166,7 @@ class LlmJudge:
         yes = next((one for one in said if one and one.verdict == 1), None)
         decides = yes or (said[0] if all(said) else None)
         state: StatementState = "unchecked" if decides is None else "supported" if yes else "unsupported"
-        reason = _one_line(decides.reason) if decides else "the model gave no verdict on it"
+        reason = _one_line(decides.reason) if decides else "no_verdict"
         return StatementVerdict(
             text=statement.claim,
             start=statement.start,

@@ -134,8 +134,7 @@ def _at_cut(one: StatementVerdict, cut: float) -> StatementVerdict:
         return one
     if one.score >= cut:
         return one if one.supported else replace(one, state="supported", reason="supported")
-    reason = f"probability of support {one.score:.2f}, below the calibrated {cut:.2f}"
-    return replace(one, state="unsupported", reason=reason) if one.supported else one
+    return replace(one, state="unsupported", reason="below_cut") if one.supported else one
 
 
 def _contradicted(one: StatementVerdict) -> bool:

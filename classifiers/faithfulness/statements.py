@@ -51,13 +51,13 @@ def statements_to_judge(answer: str, *, most: int) -> list[Statement] | str:
         return reason
     found = statements(answer)
     if not found:
-        return "nothing to check"
-    return found if len(found) <= most else f"more than {most} statements"
+        return "nothing_to_check"
+    return found if len(found) <= most else "too_many_statements"
 
 
 def too_long(answer: str) -> str:
     """Why an answer is not read, or nothing."""
-    return f"the answer is longer than {LONGEST_ANSWER:,} characters" if len(answer) > LONGEST_ANSWER else ""
+    return "answer_too_long" if len(answer) > LONGEST_ANSWER else ""
 
 
 def _statements_of(sentence: Sentence) -> Iterator[Statement]:

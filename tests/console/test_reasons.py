@@ -6,7 +6,9 @@ from typing import Any, get_args
 
 import pytest
 
-from classifiers.faithfulness import NewKind
+from cache.guards import default_guards
+from cache.matching import Objection
+from classifiers.faithfulness import NewKind, UncheckedReason
 from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.gate import GateVerdict
 from gateway.console.components.reasons import reason_of, statement_reason
@@ -66,6 +68,39 @@ def test_a_verdict_of_the_gate_is_told_by_its_rule(rule: str, label: Any, said: 
     )
     found: Any = rendered(verdict)
     assert reason_of(texts_of("ja"), found) == said
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_guard_and_every_reason_for_no_check_has_words(language: UiLanguage) -> None:
+    t = texts_of(language)
+    for guard in default_guards():
+        found = {"type": "near_miss", "reason": "raw", "objection": rendered(Objection(guard.name, "raw"))}
+        assert "raw" not in reason_of(t, found)
+    for reason in get_args(UncheckedReason):
+        assert reason_of(t, {"type": "unchecked", "reason": reason}) not in ("", reason)
+
+
+@pytest.mark.parametrize(
+    ("objection", "said"),
+    [
+        (None, "近い質問ですが、同じ質問とまでは言えません。"),
+        (Objection("numbers", "the question has 3, the entry 2"), "数値が異なります。"),
+        (
+            Objection("names", "could not be checked (KeyError: x)", failed=True),
+            "照合できない項目があり、照合できないものは回答に使いません。",
+        ),
+        (Objection("of the house", "another hall"), "of the house: another hall"),
+    ],
+)
+def test_a_near_miss_says_what_kept_it_back(objection: Objection | None, said: str) -> None:
+    found = {"type": "near_miss", "reason": "raw", "objection": rendered(objection)}
+    assert reason_of(texts_of("ja"), found) == said
+
+
+def test_a_ticket_from_before_there_were_codes_shows_its_words() -> None:
+    old = {"type": "near_miss", "reason": "numbers: the question has 3, the entry 2"}
+    assert reason_of(texts_of("ja"), old) == old["reason"]
+    assert reason_of(texts_of("ja"), {"type": "unchecked", "reason": "no contexts"}) == "no contexts"
 
 
 def test_what_the_page_says_already_is_not_said_again() -> None:

@@ -47,7 +47,7 @@ VERDICTS: list[FaithfulnessVerdict] = [
     checked(statement("one costs 5.", 0.1), statement("fine", 0.9), statement("fine", 0.9)),
     checked(*(statement("fine", 0.8) for _ in range(4)), statement("two costs 5.", 0.7)),
     checked(statement("three costs 5.", 0.9)),
-    Unchecked(reason="nothing to check", judge="scripted@1"),
+    Unchecked(reason="nothing_to_check", judge="scripted@1"),
 ]
 
 

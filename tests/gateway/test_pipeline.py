@@ -193,7 +193,7 @@ async def ask(stages: Stages, on_unchecked: OnUnchecked = "escalate", *turns: Tu
         pytest.param(Stages(gate_says=gate("unsure"), cache_says=HIT), "ground_truth", "verified_vector", ["gate", "cache"], id="a verified answer settles unsure"),
         pytest.param(Stages(rag_says=NothingRelevant("none")), "escalated", "nothing_relevant", ["gate", "cache", "rag", "ticket"], id="nothing relevant"),
         pytest.param(Stages(judge_says=checked(passed=False)), "withheld", "unsupported_statement", ["gate", "cache", "rag", "faithfulness", "ticket"], id="unsupported"),
-        pytest.param(Stages(judge_says=Unchecked(reason="no contexts", judge="test")), "escalated", "unchecked", ["gate", "cache", "rag", "faithfulness", "ticket"], id="unchecked"),
+        pytest.param(Stages(judge_says=Unchecked(reason="no_contexts", judge="test")), "escalated", "unchecked", ["gate", "cache", "rag", "faithfulness", "ticket"], id="unchecked"),
         pytest.param(Stages(judge_says=ClassifierError("dead")), "escalated", "unchecked", ["gate", "cache", "rag", "faithfulness", "ticket"], id="dead judge"),
         pytest.param(Stages(judge_says=1.0), "escalated", "unchecked", ["gate", "cache", "rag", "ticket"], id="slow judge"),
         pytest.param(Stages(gate_says=ClassifierError("dead")), "escalated", "classifier_failed", ["gate", "ticket"], id="dead gate"),

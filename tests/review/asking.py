@@ -73,7 +73,7 @@ STEPS = (
         2.0,
         verdict_of([STATEMENT], judge="lexical@1"),
     ),
-    Step("faithfulness", float("nan"), Unchecked(reason="nothing to check", judge="lexical@1")),
+    Step("faithfulness", float("nan"), Unchecked(reason="nothing_to_check", judge="lexical@1")),
 )
 
 

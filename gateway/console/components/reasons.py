@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from cache.matching import Objection
 from gateway.console.texts import Texts
 
-__all__ = ["reason_of", "statement_reason"]
+__all__ = ["objection_reason", "reason_of", "statement_reason"]
 
 NAMED = 5  # parts of a kind that are spelled out
 
@@ -25,11 +26,30 @@ def reason_of(t: Texts, found: Found) -> str:
             return t.or_else(f"{rule}.{found['label']}", t.or_else(rule, found["reason"]))
         case "checked" if not found["passed"]:
             return t("why.worst", reason=statement_reason(t, found["statements"][found["worst"]]))
-        case "checked" | "hit" | "nothing_relevant":
-            return ""
-        case "miss" if not found.get("lookup_failed"):
+        case "near_miss":
+            return _near(t, found)
+        case "unchecked":
+            return _named(t, "why.unchecked", found["reason"])
+        case "miss" if found.get("lookup_failed"):
+            return t("why.lookup_failed")
+        case "checked" | "hit" | "miss" | "nothing_relevant":
             return ""
     return str(found.get("reason") or "")
+
+
+def _near(t: Texts, found: Found) -> str:
+    if "objection" not in found:  # a ticket from before there were codes
+        return str(found["reason"])
+    if found["objection"] is None:
+        return t("why.below_cut")
+    seen = Objection(*(found["objection"][name] for name in ("guard", "seen", "failed")))
+    return objection_reason(t, seen)
+
+
+def objection_reason(t: Texts, objection: Objection) -> str:
+    """Why a guard keeps an entry back; in its own words if it is none of ours."""
+    kind = "failed" if objection.failed else objection.guard
+    return t.or_else(f"why.guard.{kind}", str(objection))
 
 
 def statement_reason(t: Texts, statement: Found) -> str:
@@ -39,7 +59,12 @@ def statement_reason(t: Texts, statement: Found) -> str:
         kinds.setdefault(part["kind"], []).append(_part(t, part))
     if kinds and statement.get("state") != "unchecked":
         return t("why.joint").join(t(f"why.{kind}", text=_some(texts)) for kind, texts in kinds.items())
-    return str(statement["reason"])
+    return _named(t, "why.unchecked", statement["reason"])
+
+
+def _named(t: Texts, section: str, reason: str) -> str:
+    """The text of a reason that is one word; other words are shown as they are."""
+    return t.or_else(f"{section}.{reason}", reason)
 
 
 def _part(t: Texts, part: Found) -> str:

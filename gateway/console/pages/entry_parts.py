@@ -12,6 +12,7 @@ from cache.suggestions import Suggestion
 from gateway.console.components.chip import chip
 from gateway.console.components.diff import show_changes
 from gateway.console.components.moments import when
+from gateway.console.components.reasons import objection_reason
 from gateway.console.pages.ticket_parts import card
 from gateway.console.texts import Texts
 from gateway.console.visit import Visit
@@ -72,7 +73,8 @@ def _collision(t: Texts, one: Collision) -> None:
             ui.link(t("ticket.open_entry"), f"/entries/{one.other.id}").classes("accent small push")
         ui.label(one.phrasing).classes("quoted small")
         ui.label(one.other_phrasing).classes("quoted small quiet")
-        ui.label(one.says).classes("mono small faint")
+        if one.objection:
+            ui.label(objection_reason(t, one.objection)).classes("small quiet").props["title"] = one.says
 
 
 def history_of(visit: Visit, changes: Sequence[Change]) -> None:

@@ -70,18 +70,16 @@ async def test_the_best_passage_and_its_sentence_are_named(judge: LexicalJudge) 
 @pytest.mark.parametrize(
     ("answer", "contexts", "reason"),
     [
-        pytest.param("", CONTEXTS, "nothing to check", id="an empty answer"),
+        pytest.param("", CONTEXTS, "nothing_to_check", id="an empty answer"),
+        pytest.param("It is 3 EUR. " * 1_100, CONTEXTS, "too_many_statements", id="too many statements"),
+        pytest.param("x" * 50_001, CONTEXTS, "answer_too_long", id="a dump"),
+        pytest.param(" \n", CONTEXTS, "nothing_to_check", id="a blank answer"),
+        pytest.param("Hello! How can I help you?", CONTEXTS, "nothing_to_check", id="small talk"),
+        pytest.param("The documents don't say.", CONTEXTS, "nothing_to_check", id="a plain refusal"),
+        pytest.param("The pass costs 120 EUR.", [], "no_contexts", id="no contexts"),
+        pytest.param("The pass costs 120 EUR.", ["", "\n"], "no_contexts", id="blank contexts"),
         pytest.param(
-            "It is 3 EUR. " * 1_100, CONTEXTS, "more than 1000 statements", id="too many statements"
-        ),
-        pytest.param("x" * 50_001, CONTEXTS, "longer than 50,000 characters", id="a dump"),
-        pytest.param(" \n", CONTEXTS, "nothing to check", id="a blank answer"),
-        pytest.param("Hello! How can I help you?", CONTEXTS, "nothing to check", id="small talk"),
-        pytest.param("The documents don't say.", CONTEXTS, "nothing to check", id="a plain refusal"),
-        pytest.param("The pass costs 120 EUR.", [], "no contexts", id="no contexts"),
-        pytest.param("The pass costs 120 EUR.", ["", "\n"], "no contexts", id="blank contexts"),
-        pytest.param(
-            "年間パスは百二十ユーロです。", CONTEXTS, "another language", id="contexts in another language"
+            "年間パスは百二十ユーロです。", CONTEXTS, "other_language", id="contexts in another language"
         ),
     ],
 )

@@ -119,14 +119,14 @@ async def test_sentences_as_statements_need_one_call() -> None:
 )
 async def test_an_answer_without_statements_is_unchecked(answer: str, split: Reply) -> None:
     verdict = await judged(verdicts(), answer=answer, split=split)
-    assert verdict == Unchecked(reason="nothing to check", judge="llm@1:said")
+    assert verdict == Unchecked(reason="nothing_to_check", judge="llm@1:said")
 
 
 @pytest.mark.parametrize("contexts", [[], ["", " \n"]])
 async def test_without_contexts_nobody_is_asked(contexts: list[str]) -> None:
     model = SaidModel(statements=[SPLIT], verdicts=[verdicts(1, 1, 1)])
     verdict = await LlmJudge(model).judge(ANSWER, contexts)
-    assert verdict == Unchecked(reason="no contexts", judge="llm@1:said")
+    assert verdict == Unchecked(reason="no_contexts", judge="llm@1:said")
     assert model.asked == []
 
 

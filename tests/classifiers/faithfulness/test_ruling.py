@@ -78,7 +78,7 @@ def test_each_policy(policy: VerdictPolicy, answer: str, ruling: object) -> None
 
 
 def test_no_verdict_at_all_is_ruled_as_unchecked() -> None:
-    nothing = Unchecked(reason="no contexts", judge="t")
+    nothing = Unchecked(reason="no_contexts", judge="t")
     assert VerdictPolicy().ruling("x", nothing, question="x") == Held("escalated", "unchecked")
 
 

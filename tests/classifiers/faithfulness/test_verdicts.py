@@ -38,11 +38,11 @@ def test_faithfulness_is_the_share_of_supported_statements(
 @pytest.mark.parametrize("statements", [[N], [S, N], [N, S, S]])
 def test_one_unchecked_statement_leaves_the_answer_unchecked(statements: list[StatementVerdict]) -> None:
     verdict = verdict_of(statements, judge="t")
-    assert verdict == Unchecked(reason="a statement was not checked", judge="t", statements=tuple(statements))
+    assert verdict == Unchecked(reason="statement_unchecked", judge="t", statements=tuple(statements))
 
 
 def test_no_statements_are_nothing_to_check() -> None:
-    assert verdict_of([], judge="t") == Unchecked(reason="nothing to check", judge="t")
+    assert verdict_of([], judge="t") == Unchecked(reason="nothing_to_check", judge="t")
 
 
 def test_the_worst_statement_is_looked_for_among_the_unsupported_first() -> None:
