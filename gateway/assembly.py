@@ -17,6 +17,7 @@ from prometheus_client import CollectorRegistry
 from cache.trial import Trials
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
+from gateway.checking.delivering import Delivering
 from gateway.checking.opening import open_checking, verdict_policy
 from gateway.desk import Desk, open_desk
 from gateway.figures.report import Figures
@@ -120,12 +121,9 @@ async def assemble(
 async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Callable[[Rag], Rag]) -> Services:
     """The gateway; what must be closed, or runs beside it, is on the stack."""
     stores = await stack.enter_async_context(open_stores(settings))
-    structlog.get_logger("sekisho.cache").info("languages", judged_by=stores.shelf.covers)
-    await _read_documents(settings, stores)
-    await stores.catch_up()
+    await _make_ready(settings, stores)
     metrics = Metrics(CollectorRegistry())
     outcomes = OutcomeLog(stores.database, on_lost=metrics.lost_outcomes.inc)
-    lookups = _lookups(settings.cache, stores, metrics)
     approvals = _approvals(settings.cache, stores)
     acceptances = Acceptances(stores.database, stores.entries, approvals.suggestions)
     gatekeeping = await stack.enter_async_context(open_gate(settings, stores, metrics))
@@ -134,7 +132,9 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     chatbot = around_rag(rag)
     checking = open_checking(settings.faithfulness, stores.database, stores.encoder, metrics.checking)
     judge = await stack.enter_async_context(checking)
-    audits = _audits(settings.cache, stores)
+    delivering = Delivering(settings, stores.encoder.identity, judge)
+    lookups = _lookups(settings.cache, stores, metrics, delivering)
+    audits = _audits(settings.cache, stores, delivering)
     desk = await stack.enter_async_context(open_desk(settings, stores, gatekeeping.examples, metrics))
     telemetry = Telemetry(metrics, outcomes, lookups, acceptances, desk.given, texts=settings.logging.texts)
     reviews = _ask_for_reviews(stores, settings.cache.overdue)
@@ -203,8 +203,14 @@ def _trying(settings: Settings, stores: Stores, gates: Gatekeeping, rag: Rag, ju
     return Trying(settings, pipeline, gates.gate, stores.encoder, fit=partial(fit_apart, stores))
 
 
-def _audits(settings: CacheSettings, stores: Stores) -> Audits:
-    return Audits(stores.database, stores.shelf, model=stores.shelf.made_for, on_breach=settings.on_breach)
+def _audits(settings: CacheSettings, stores: Stores, delivering: Delivering) -> Audits:
+    return Audits(
+        stores.database,
+        stores.shelf,
+        model=stores.shelf.made_for,
+        delivering=delivering,
+        on_breach=settings.on_breach,
+    )
 
 
 def _figures(settings: Settings, stores: Stores, audits: Audits) -> Figures:
@@ -212,7 +218,9 @@ def _figures(settings: Settings, stores: Stores, audits: Audits) -> Figures:
     return Figures(stores.database, audits, price=settings.upstream.price, promise=promise)
 
 
-def _lookups(settings: CacheSettings, stores: Stores, metrics: Metrics) -> LookupLog | None:
+def _lookups(
+    settings: CacheSettings, stores: Stores, metrics: Metrics, delivering: Delivering
+) -> LookupLog | None:
     if not settings.enabled:
         return None
     rates = Rates(
@@ -225,6 +233,7 @@ def _lookups(settings: CacheSettings, stores: Stores, metrics: Metrics) -> Looku
         stores.database,
         stores.shelf,
         model=stores.shelf.made_for,
+        delivering=delivering,
         rates=rates,
         on_lost=metrics.lost_lookups.inc,
     )
@@ -246,11 +255,14 @@ def _looks_at_vectors(settings: Settings) -> bool:
     return settings.gate.enabled or settings.cache.enabled or settings.upstream.kind == "knowledge"
 
 
-async def _read_documents(settings: Settings, stores: Stores) -> None:
+async def _make_ready(settings: Settings, stores: Stores) -> None:
+    """Read the documents, and index what is not indexed yet."""
+    structlog.get_logger("sekisho.cache").info("languages", judged_by=stores.shelf.covers)
     report = await stores.documents.ingest([settings.path(root) for root in settings.policy.must.documents])
     log = structlog.get_logger("sekisho.documents")
     for refused in report.refused:
         log.warning("document refused", file=str(refused))
+    await stores.catch_up()
 
 
 def _understanding(settings: UnderstandingSettings, encoder: Encoder) -> Understanding:

@@ -6,7 +6,7 @@ if the process dies in between.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -18,7 +18,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from cache.audit import bound_of, exceeds, supported_cut
 from cache.calibration import Cut
 from cache.cuts import PAUSED
-from cache.drift import Drift
 from cache.errors import EntryNotFound
 from cache.shelf import Shelf
 from cache.store import EntryStore
@@ -30,7 +29,9 @@ from gateway.review.windows import (
     Sample,
     ShelfReport,
     Window,
+    WindowKey,
     last_breach,
+    rag_window,
     report_of,
     samples_of,
     topics_of,
@@ -85,11 +86,20 @@ class AuditPage:
 class Audits:
     """All audits. An audit of another tenant is not there."""
 
-    def __init__(self, db: Database, shelf: Shelf, *, model: str, on_breach: OnBreach = "tighten") -> None:
-        """`model` is the encoder's digest: the audits of another one say nothing of this one."""
+    def __init__(
+        self,
+        db: Database,
+        shelf: Shelf,
+        *,
+        model: str,
+        delivering: Callable[[str], str],
+        on_breach: OnBreach = "tighten",
+    ) -> None:
+        """The audits of another encoder (`model`), or of another judge of RAG (`delivering`), don't count."""
         self._db = db
         self._shelf = shelf
         self._model = model
+        self._delivering = delivering
         self._on_breach = on_breach
 
     async def list(
@@ -166,22 +176,27 @@ class Audits:
     async def reports(self, *, tenant: str | None = None, topics: bool = True) -> tuple[ShelfReport, ...]:
         """What the audits say of every shelf of a tenant (None: of all) and the cut that serves it now."""
         async with reading(self._db, "audits") as connection:
-            past = await windows_of(connection, tenant=tenant, model=self._model)
-        shelves = dict.fromkeys((window.tenant, window.language) for window in past)
+            past = {window.key: window for window in await windows_of(connection, tenant=tenant)}
+        ours = (key for key in past if key.model in (self._model, self._delivering(key.language)))
+        shelves = dict.fromkeys((key.tenant, key.language) for key in ours)
         cuts = [await self._cut(*shelf) for shelf in shelves]
-        windows = [_present(past, shelf, cut) for shelf, cut in zip(shelves, cuts, strict=True)]
+        keys = [WindowKey(*shelf, self._model, cut.since) for shelf, cut in zip(shelves, cuts, strict=True)]
+        windows = [_present(past, key, cut) for key, cut in zip(keys, cuts, strict=True)]
+        of_rag = [rag_window(*shelf, self._delivering) for shelf in shelves]
+        answers = [_present(past, key, cut) for key, cut in zip(of_rag, cuts, strict=True)]
         async with reading(self._db, "audits") as connection:
             samples = await samples_of(connection, windows)
+            answered = await samples_of(connection, answers)
             return tuple(
                 [
                     report_of(
                         window,
                         cut,
-                        sample,
+                        sample | {"rag": rag["rag"]},
                         topics=await topics_of(connection, window) if topics else (),
                         breach=await last_breach(connection, window) if topics else None,
                     )
-                    for window, cut, sample in zip(windows, cuts, samples, strict=True)
+                    for window, cut, sample, rag in zip(windows, cuts, samples, answered, strict=True)
                 ]
             )
 
@@ -291,14 +306,9 @@ async def _judged(connection: AsyncConnection, window: Window) -> list[tuple[flo
     return [(row.score, row.verdict == "right") for row in await connection.execute(query)]
 
 
-def _present(past: list[Window], shelf: tuple[str, str], cut: Cut) -> Window:
-    """The window of the cut that serves; an empty one where nothing was looked up since it does."""
-    of_shelf = [window for window in past if (window.tenant, window.language) == shelf]
-    fresh: dict[str, Any] = dict.fromkeys(("lookups", "exact_hits", "vector_hits", "rag_answers"), 0)
-    fresh |= {"id": "", "cut": cut.score}
-    fresh |= {"tenant": shelf[0], "language": shelf[1], "model": of_shelf[0].model, "since": cut.since}
-    fresh |= {"drift": Drift(), "started_at": datetime.now(UTC), "breached_at": None, "action": None}
-    return next((window for window in of_shelf if window.since == cut.since), None) or Window(**fresh)
+def _present(past: Mapping[WindowKey, Window], key: WindowKey, cut: Cut) -> Window:
+    """The window that counts now; an empty one where nothing was counted in it yet."""
+    return past.get(key) or Window(id="", cut=cut.score, **key._asdict())
 
 
 def _why(done: str, window: Window, cut: Cut, sample: Sample) -> str:

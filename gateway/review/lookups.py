@@ -12,7 +12,6 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import groupby
 from typing import Any
 from uuid import uuid4
 
@@ -29,7 +28,7 @@ from classifiers.faithfulness import Checked
 from gateway.batches import Batches
 from gateway.domain import Answered, Draft, Outcome, Passage, Question
 from gateway.review.steps import storable
-from gateway.review.windows import AuditTier
+from gateway.review.windows import AuditTier, WindowKey, rag_window
 from storage.schema import audit_windows, audits
 from storage.sql import Database
 
@@ -80,15 +79,20 @@ class LookupLog(Batches[Lookup]):
         shelf: Shelf,
         *,
         model: str,
+        delivering: Callable[[str], str],
         rates: Rates,
         on_lost: Callable[[int], None],
         chance: random.Random | None = None,
     ) -> None:
-        """`model` tells apart the windows of different encoders; `chance` is given by tests only."""
+        """`model` tells apart the windows of different encoders, `delivering` those of RAG's judges.
+
+        `chance` is given by tests only.
+        """
         super().__init__("audits", self._record, on_lost=on_lost)
         self._database = database
         self._shelf = shelf
         self._model = model
+        self._delivering = delivering
         self._rates = rates
         self._chance = chance or random.SystemRandom()
 
@@ -104,26 +108,23 @@ class LookupLog(Batches[Lookup]):
                     self.add(Lookup(outcome.question, _written(outcome, step.found)))
 
     async def _record(self, lookups: Sequence[Lookup]) -> None:
-        """Count the lookups of every shelf in its window, and keep the sample."""
-        by_shelf = [
-            (shelf, list(group))
-            for shelf, group in groupby(sorted(lookups, key=lambda one: one.shelf), lambda one: one.shelf)
-        ]
-        cuts = [await self._shelf.cut(*shelf) for shelf, _ in by_shelf]
-        for (shelf, _), cut in zip(by_shelf, cuts, strict=True):
-            await self._open_window(shelf, cut)
-        async with (
-            self._database.begin() as connection
-        ):  # in the order of shelves: two replicas can't lock up
-            for (shelf, group), cut in zip(by_shelf, cuts, strict=True):
-                await self._add(connection, shelf, cut, group)
+        """Count the lookups in their windows, and keep the sample."""
+        cuts = {shelf: await self._shelf.cut(*shelf) for shelf in {one.shelf for one in lookups}}
+        by_window: dict[WindowKey, list[Lookup]] = {}
+        for one in lookups:
+            by_window.setdefault(self._key(one, cuts[one.shelf]), []).append(one)
+        in_order = sorted(by_window)  # of all replicas: two can't lock up
+        for key in in_order:
+            await self._open_window(key, cuts[key.tenant, key.language])
+        async with self._database.begin() as connection:
+            for key in in_order:
+                await self._add(connection, key, cuts[key.tenant, key.language], by_window[key])
 
-    async def _open_window(self, shelf: tuple[str, str], cut: Cut) -> None:
-        key = self._key(shelf, cut)
+    async def _open_window(self, key: WindowKey, cut: Cut) -> None:
         async with self._database.connect() as connection:
-            if await connection.scalar(select(audit_windows.c.id).filter_by(**key)):
+            if await connection.scalar(select(audit_windows.c.id).filter_by(**key._asdict())):
                 return
-        row = {**key, "id": str(uuid4()), "cut": cut.score, "started_at": datetime.now(UTC)}
+        row = {**key._asdict(), "id": str(uuid4()), "cut": cut.score, "started_at": datetime.now(UTC)}
         try:
             async with self._database.begin() as connection:
                 await connection.execute(insert(audit_windows), row)
@@ -131,9 +132,9 @@ class LookupLog(Batches[Lookup]):
             return
 
     async def _add(
-        self, connection: AsyncConnection, shelf: tuple[str, str], cut: Cut, lookups: Sequence[Lookup]
+        self, connection: AsyncConnection, key: WindowKey, cut: Cut, lookups: Sequence[Lookup]
     ) -> None:
-        locked = select(audit_windows).filter_by(**self._key(shelf, cut)).with_for_update()
+        locked = select(audit_windows).filter_by(**key._asdict()).with_for_update()
         window = (await connection.execute(locked)).mappings().one()
         served = [one for one in lookups if not _below(one.found, cut.score)]
         looked_up = [one for one in served if not isinstance(one.found, Written)]
@@ -174,9 +175,11 @@ class LookupLog(Batches[Lookup]):
         waiting = select(func.count()).where(audits.c.window_id == window["id"], audits.c.verdict == "open")
         return drawn[: max(0, MOST_OPEN - (await connection.scalar(waiting) or 0))]
 
-    def _key(self, shelf: tuple[str, str], cut: Cut) -> dict[str, str]:
-        tenant, language = shelf
-        return {"tenant": tenant, "language": language, "model": self._model, "since": cut.since}
+    def _key(self, lookup: Lookup, cut: Cut) -> WindowKey:
+        """What was found belongs to the shelf's encoder and cut, an answer by RAG to whoever let it out."""
+        if isinstance(lookup.found, Written):
+            return rag_window(*lookup.shelf, self._delivering)
+        return WindowKey(*lookup.shelf, self._model, cut.since)
 
 
 def topic_of(entry: Entry) -> str:

@@ -1,11 +1,14 @@
-"""What the audits of a shelf add up to, for as long as one cut serves it."""
+"""What the audits of a shelf add up to, for as long as one cut serves it.
+
+Answers by RAG have windows of their own: theirs last as long as the same judge lets them out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import RowMapping, Select, case, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -26,7 +29,9 @@ __all__ = [
     "ShelfState",
     "TopicReport",
     "Window",
+    "WindowKey",
     "last_breach",
+    "rag_window",
     "report_of",
     "samples_of",
     "topics_of",
@@ -39,6 +44,20 @@ ShelfState = Literal["kept", "unproven", "breached", "paused"]
 LONGEST_LIST = 100  # topics of a report
 
 
+class WindowKey(NamedTuple):
+    """What there is one window of."""
+
+    tenant: str
+    language: str
+    model: str  # the encoder's digest; of answers by RAG the word for who lets them out
+    since: str = ""  # of the cut; empty for the default
+
+
+def rag_window(tenant: str, language: str, delivering: Callable[[str], str]) -> WindowKey:
+    """That of the answers by RAG that go out now."""
+    return WindowKey(tenant, language, delivering(language))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
     """A shelf while one cut serves it."""
@@ -49,14 +68,19 @@ class Window:
     model: str
     since: str
     cut: float
-    lookups: int
-    exact_hits: int
-    vector_hits: int
-    rag_answers: int
-    drift: Drift
-    started_at: datetime
-    breached_at: datetime | None
-    action: str | None
+    lookups: int = 0
+    exact_hits: int = 0
+    vector_hits: int = 0
+    rag_answers: int = 0
+    drift: Drift = field(default_factory=Drift)
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    breached_at: datetime | None = None
+    action: str | None = None
+
+    @property
+    def key(self) -> WindowKey:
+        """What it is the window of."""
+        return WindowKey(self.tenant, self.language, self.model, self.since)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,9 +153,9 @@ class ShelfReport:
         return self.state == "breached" or self.tightened_from is not None
 
 
-async def windows_of(connection: AsyncConnection, *, tenant: str | None, model: str) -> list[Window]:
+async def windows_of(connection: AsyncConnection, *, tenant: str | None) -> list[Window]:
     """Every window of a tenant, shelf by shelf; None is every tenant."""
-    query = select(audit_windows).where(audit_windows.c.model == model)
+    query = select(audit_windows)
     if tenant is not None:
         query = query.where(audit_windows.c.tenant == tenant)
     query = query.order_by(audit_windows.c.tenant, audit_windows.c.language, audit_windows.c.started_at)

@@ -79,20 +79,21 @@ feedback = Table(
     Index(None, "entry_id", "at"),
 )
 
-# A shelf while one cut, made for one model, serves it: what its audited hits are a sample of.
+# A shelf while one cut, made for one model, serves it: what its audited hits are a sample of. Answers by RAG
+# have rows of their own, for as long as the same judge lets them out.
 audit_windows = Table(
     "audit_windows",
     metadata,
     Column("id", String(36), primary_key=True),
     Column("tenant", String(64), nullable=False),
     Column("language", String(8), nullable=False),
-    Column("model", String(128), nullable=False),  # the encoder's digest
+    Column("model", String(128), nullable=False),  # the encoder's digest; of RAG's judge
     Column("since", String(40), nullable=False),  # of the cut; empty for the default
     Column("cut", Float, nullable=False),
     Column("lookups", RowNumber, nullable=False, default=0),
     Column("exact_hits", RowNumber, nullable=False, default=0),
     Column("vector_hits", RowNumber, nullable=False, default=0),
-    Column("rag_answers", RowNumber, nullable=False, default=0, server_default="0"),  # delivered meanwhile
+    Column("rag_answers", RowNumber, nullable=False, default=0, server_default="0"),  # in a row of their own
     Column("drift", JSON, nullable=False, default=dict),  # the state of cache.drift
     Column("started_at", Moment, nullable=False),
     Column("breached_at", Moment),

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from cache.content import Content
 from cache.entries import Entry
+from gateway.checking.delivering import Delivering
 from gateway.domain import Answered, Conversation, Draft, Passage, Question, Step, Turn
 from gateway.review.lookups import LookupLog, Rates
 from tests.console.browsing import Chromium, needs_chromium
@@ -73,7 +74,12 @@ def test_answers_are_judged_by_keys_and_a_verdict_can_be_taken_back(
 def test_an_answer_by_rag_is_judged_beside_its_passages(desk: Gateway, chromium: Chromium) -> None:
     stores = desk.services.stores
     log = LookupLog(
-        stores.database, stores.shelf, model=stores.shelf.made_for, rates=Rates(rag=1.0), on_lost=print
+        stores.database,
+        stores.shelf,
+        model=stores.shelf.made_for,
+        delivering=Delivering(desk.services.settings, stores.encoder.identity, desk.services.judge),
+        rates=Rates(rag=1.0),
+        on_lost=print,
     )
     passages = (Passage(text="書庫は火曜に休みます。", source="ja/archive.md"),)
     asked = Question(

@@ -15,19 +15,21 @@ from sqlalchemy import insert
 from typer.testing import CliRunner
 
 from classifiers.faithfulness import Checked
-from classifiers.faithfulness.promise import CalibratedJudge, CutPromise
+from classifiers.faithfulness.lexical import LexicalJudge
+from classifiers.faithfulness.promise import CalibratedJudge, CutPromise, CutsInForce
 from classifiers.faithfulness.shipped import fitted_on
 from encoders import EncoderIdentity
 from encoders.testing import HashingEncoder
 from evaluation.cli import app as evaluate
 from evaluation.faithfulness_calibration import reviewed_answers
+from gateway.checking.delivering import Delivering
 from gateway.checking.metrics import CheckMetrics
 from gateway.checking.opening import open_checking
 from gateway.checking.promises import FaithfulnessPromises, MadeFor
 from gateway.cli import app
 from gateway.configuration import load_settings
 from gateway.errors import InvalidRequest
-from gateway.settings import FaithfulnessSettings
+from gateway.settings import FaithfulnessSettings, Settings
 from gateway.stores import open_database
 from storage.schema import draft_labels, tickets
 from storage.sql import Database
@@ -190,6 +192,25 @@ async def test_what_serves_cuts_there_and_every_replica_follows(database: Databa
     await here.refresh()
     assert here.cuts.present == {"en": 0.9}
     assert await here.calibrated_on() == {"0a"}
+
+
+async def test_audited_answers_belong_to_the_judge_its_cut_and_the_chatbot() -> None:
+    def word(changed: Any = None, *, cut: float | None = None, language: str = "en") -> str:
+        settings = Settings.model_validate(changed or {})
+        cuts = CutsInForce({} if cut is None else {"en": cut})
+        return Delivering(settings, IDENTITY, CalibratedJudge(LexicalJudge(), cuts))(language)
+
+    others = [
+        {"faithfulness": {"cut": 0.3}},
+        {"faithfulness": {"repair": "drop"}},
+        {"faithfulness": {"judge": "off"}},
+        {"upstream": {"kind": "openai", "base_url": "https://rag.example/v1", "model": "a"}},
+        {"upstream": {"kind": "openai", "base_url": "https://rag.example/v1", "model": "b"}},
+    ]
+    words = [word(), word(cut=0.4), word(cut=0.5), *map(word, others)]
+    assert len({*words}) == len(words)
+    assert word(cut=0.4, language="ja") == word(language="ja"), "the cut of another language"
+    assert word({"faithfulness": {"timeout_s": 3, "streaming": "sentence"}}) == word()
 
 
 async def test_cuts_made_for_another_judge_or_promise_are_dropped(database: Database) -> None:

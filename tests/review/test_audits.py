@@ -33,7 +33,7 @@ from gateway.envelope import envelope
 from gateway.errors import SekishoError
 from gateway.figures.people import wrong_rag_answers
 from gateway.review import lookups
-from gateway.review.audits import Audits, OnBreach
+from gateway.review.audits import Audits, Judgement, OnBreach
 from gateway.review.lookups import LookupLog, Rates
 from gateway.routes import audits as routes
 from storage.schema import audit_windows
@@ -92,13 +92,18 @@ class Gateway:
     services: Services
     http: httpx2.AsyncClient
     entry: Entry
+    judged_by: str = "judge@1"  # who lets answers by RAG out
     status: int = field(default=0)
+
+    def delivering(self, language: str) -> str:
+        return f"{self.judged_by}, {language}"
 
     def log(self, rates: Rates = ALL, *, seed: int = 1) -> LookupLog:
         return LookupLog(
             self.stores.database,
             self.shelf,
             model=MODEL,
+            delivering=self.delivering,
             rates=rates,
             on_lost=pytest.fail,
             chance=random.Random(seed),
@@ -175,7 +180,7 @@ async def gateway(database: Database) -> AsyncIterator[Gateway]:
     entry = await stores.entries.create("acme", ENTRY, by="Sato", state="active")
     await stores.index_pending()
     shelf = Shelf(stores.entries, stores.index, encoder, weights=WEIGHTS)
-    audits = Audits(database, shelf, model=MODEL)
+    audits = Audits(database, shelf, model=MODEL, delivering=lambda language: made.delivering(language))
     services = Services(stores, audits, Keys(database, bootstrap=list(KEYS.values())))
     app = FastAPI()
     app.state.services = services
@@ -191,11 +196,13 @@ async def gateway(database: Database) -> AsyncIterator[Gateway]:
 
     transport = httpx2.ASGITransport(app=app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://gateway") as http:
-        yield Gateway(stores, shelf, audits, services, http, entry)
+        made = Gateway(stores, shelf, audits, services, http, entry)
+        yield made
 
 
 def on_breach(gateway: Gateway, action: OnBreach) -> None:
-    gateway.audits = Audits(gateway.stores.database, gateway.shelf, model=MODEL, on_breach=action)
+    stores, words = gateway.stores, gateway.delivering
+    gateway.audits = Audits(stores.database, gateway.shelf, model=MODEL, delivering=words, on_breach=action)
     gateway.services.audits = gateway.audits
 
 
@@ -264,7 +271,7 @@ async def test_a_dead_store_neither_fails_a_hit_nor_loses_it(postgres: PostgresS
     database = await Database.open(postgres.url(name))
     encoder = WordEncoder()
     shelf = Shelf(EntryStore(database), MemoryIndex(encoder.identity), encoder, weights=WEIGHTS)
-    log = LookupLog(database, shelf, model=MODEL, rates=ALL, on_lost=pytest.fail)
+    log = LookupLog(database, shelf, model=MODEL, delivering=str, rates=ALL, on_lost=pytest.fail)
     await postgres.drop_database(name)
     for _ in range(3):
         log.outcome(outcome(Miss(reason="far")))
@@ -564,6 +571,37 @@ async def test_verdicts_on_answers_by_rag_bound_their_errors_and_are_labels_of_t
     wrong = wrong_rag_answers(await gateway.audits.reports(tenant="acme"), None)
     assert (wrong.answers, wrong.judged, wrong.wrong, wrong.unsure, wrong.estimate) == (4, 4, 2, 1, 0.5)
     assert wrong.upper == anytime_upper(3, 4, 1 - CONFIDENCE)
+
+
+async def test_verdicts_on_answers_by_rag_say_nothing_of_another_judge(gateway: Gateway) -> None:
+    async def judged(verdict: Judgement) -> None:
+        log = gateway.log(Rates(rag=1.0))
+        log.outcome(by_rag())
+        await log.flush()
+        [audit] = await gateway.open()
+        await gateway.audits.judge(audit["id"], tenant="acme", verdict=verdict, by="Sato")
+
+    async def counted() -> tuple[int, int, int]:
+        [report] = await gateway.audits.reports(tenant="acme")
+        found = wrong_rag_answers([report], None)
+        return report.requests, found.judged, found.wrong
+
+    await judged("wrong")
+    assert await counted() == (1, 1, 1)
+    gateway.judged_by = "judge@2"
+    assert await counted() == (1, 0, 0), "what the cache found is counted on"
+    await judged("right")
+    assert await counted() == (2, 1, 0)
+    gateway.judged_by = "judge@1"  # as another replica, which was not restarted yet
+    assert await counted() == (2, 1, 1)
+
+
+async def test_a_language_that_only_rag_answers_has_a_report(gateway: Gateway) -> None:
+    log = gateway.log(Rates(rag=1.0))
+    log.outcome(replace(by_rag(), steps=by_rag().steps[1:]))  # depends on earlier turns: not looked up
+    await log.flush()
+    report = await gateway.report()
+    assert (report["requests"], report["rag"]["hits"], report["rag"]["open"]) == (0, 1, 1)
 
 
 async def test_only_a_wrong_answer_by_rag_can_be_faithful(gateway: Gateway) -> None:

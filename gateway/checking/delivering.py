@@ -1,0 +1,35 @@
+"""Who lets the chatbot's answers out, as one word: what audits say of them holds for that one only."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+
+from classifiers.faithfulness.promise import CalibratedJudge, CutsInForce
+from encoders import EncoderIdentity
+from gateway.checking.promises import MadeFor
+from gateway.settings import Settings
+from gateway.stages import Judge
+
+__all__ = ["Delivering"]
+
+
+class Delivering:
+    """The chatbot, the judge with its weights and cuts, and the policy on its verdicts."""
+
+    def __init__(self, settings: Settings, encoder: EncoderIdentity, judge: Judge) -> None:
+        check, chatbot = settings.faithfulness, settings.upstream
+        self._settled = [
+            asdict(MadeFor.of(check, encoder)),
+            check.model_dump(mode="json", include={"cut", "cascade", "repair", "on_unchecked"}),
+            check.llm.model if check.llm else None,
+            chatbot.model_dump(mode="json", include={"kind", "base_url", "model"}),
+            chatbot.writer.model if chatbot.writer else None,
+        ]
+        self._cuts = judge.cuts if isinstance(judge, CalibratedJudge) else CutsInForce()
+
+    def __call__(self, language: str) -> str:
+        """The word for answers in a language; a cut that is calibrated anew makes it another one."""
+        told = json.dumps([self._settled, self._cuts.present.get(language)], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()
