@@ -12,6 +12,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from gateway.domain import Conversation, Question, Turn
+from tests.gateway.running import Gateway
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
 PASSWORDS = {
@@ -82,3 +85,10 @@ class Visitor:
         self.page.click("form button")
         expect(self.page.locator("header.bar")).to_be_visible()
         return self.page
+
+
+def opened(desk: Gateway, question: str) -> str:
+    """A ticket as the pipeline would open it, whatever the gate thinks of the question."""
+    conversation = Conversation(turns=(Turn("user", question),), tenant="default", request_id="r-1")
+    asked = Question(text=question, language="en", conversation=conversation)
+    return desk.do(desk.services.tickets.open(asked, outcome="escalated", reason="gate_unsure", steps=()))

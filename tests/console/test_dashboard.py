@@ -48,6 +48,7 @@ def test_an_answer_from_the_cache_is_counted_live_and_leads_to_its_question_and_
         ask = {"model": "sekisho", "messages": [{"role": "user", "content": QUESTION}]}
         reply = client.chat.completions.with_raw_response.create(**ask)
         assert reply.headers["x-sekisho-outcome"] == "ground_truth"
+        desk.write()
         with chromium.person(desk.url) as sato:
             page = sato.sign_in(at="/console/dashboard")
             row = page.locator(".reason", has_text="The same words are verified")
@@ -70,6 +71,7 @@ def test_an_answer_from_the_cache_is_counted_live_and_leads_to_its_question_and_
 
 def test_a_card_leads_to_the_questions_that_it_counts(desk: Gateway, chromium: Chromium) -> None:
     desk.answer("How do I forge a library card?")
+    desk.write()
     with chromium.person(desk.url) as sato:
         page = sato.sign_in(at="/console/dashboard?days=1")
         card = page.locator("[data-figure=refused]")
@@ -102,6 +104,7 @@ def test_an_address_that_makes_no_sense_shows_the_last_week(desk: Gateway, chrom
 def test_a_bar_of_the_chart_leads_to_the_questions_of_its_day(desk: Gateway, chromium: Chromium) -> None:
     verify(desk)
     desk.answer(QUESTION)
+    desk.write()
     with chromium.person(desk.url) as sato:
         page = sato.sign_in(at="/console/dashboard")
         expect(page.locator(".reason", has_text="The same words are verified")).to_be_visible(

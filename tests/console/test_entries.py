@@ -12,7 +12,7 @@ from cache.content import Content
 from cache.entries import Entry
 from cache.queries import Filters
 from cache.store import EntryStore
-from tests.console.browsing import Chromium, needs_chromium
+from tests.console.browsing import Chromium, needs_chromium, opened
 from tests.gateway.running import Gateway
 
 pytestmark = needs_chromium
@@ -120,6 +120,26 @@ def test_a_file_with_a_wrong_line_is_shown_before_it_is_imported(
         assert "piano" in exported.value.path().read_text("utf-8")
 
 
+def test_a_large_file_is_read_and_one_too_large_is_refused_by_its_size(
+    desk: Gateway, chromium: Chromium, tmp_path: Path
+) -> None:
+    whole, too_large = tmp_path / "faq.csv", tmp_path / "dump.csv"
+    row = "How is shelf {n} cleaned?,{answer},en\n"
+    answer = "Every night. " * 30
+    rows = (row.format(n=n, answer=answer) for n in range(1_500))
+    whole.write_text("question,answer,language\n" + "".join(rows), "utf-8")
+    assert whole.stat().st_size > 2 * desk.services.settings.server.max_body_bytes
+    with too_large.open("wb") as file:
+        file.truncate(desk.services.settings.console.max_upload_bytes + 1)
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at="/console/entries/import")
+        page.locator("input[type=file]").set_input_files(too_large)
+        expect(page.locator(".told.problem")).to_contain_text("larger than 20 MB")
+        page.locator("input[type=file]").set_input_files(whole)
+        expect(page.locator("button.import-rows")).to_contain_text("1,500", timeout=30_000)
+        assert sato.errors == []
+
+
 def _answer(desk: Gateway, entry: Entry) -> str:
     return desk.do(_entries(desk).get("default", entry.id)).answer
 
@@ -135,7 +155,7 @@ def test_two_persons_stand_behind_what_is_served(
     """The setting is switched on in the desk that all tests share: a process has one console."""
     monkeypatch.setattr(_entries(desk), "_two_persons", True)
     question = "What is the deposit for the library's film projector?"
-    ticket = desk.answer(question)["ticket"]
+    ticket = opened(desk, question)
     with chromium.person(desk.url) as sato, chromium.person(desk.url) as suzuki:
         page = sato.sign_in("sato", at=f"/console/tickets/{ticket}")
         page.locator(".answer-field textarea").fill("The deposit for the projector is 3,000 yen.")

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from gateway.domain import Conversation, Question, Turn
 from tests.chatbot import Chatbot, Says
-from tests.console.browsing import Chromium, needs_chromium
+from tests.console.browsing import Chromium, needs_chromium, opened
 from tests.gateway.running import Gateway
 
 pytestmark = needs_chromium
@@ -21,13 +20,6 @@ def _ticket(desk: Gateway, question: str) -> str:
     reply = desk.answer(question)
     assert reply.get("ticket"), reply
     return str(reply["ticket"])
-
-
-def _opened(desk: Gateway, question: str) -> str:
-    """A ticket as the pipeline would open it, whatever the gate thinks of the question."""
-    conversation = Conversation(turns=(Turn("user", question),), tenant="default", request_id="r-1")
-    asked = Question(text=question, language="en", conversation=conversation)
-    return desk.do(desk.services.tickets.open(asked, outcome="escalated", reason="gate_unsure", steps=()))
 
 
 def _stored(desk: Gateway, ticket: str) -> Any:
@@ -86,7 +78,7 @@ def test_a_draft_is_marked_where_it_has_no_support_and_can_be_started_from(
 def test_two_reviewers_on_one_ticket_see_each_other_and_overwrite_nothing(
     desk: Gateway, chromium: Chromium
 ) -> None:
-    ticket = _opened(desk, "Where in the library may I eat my lunch?")
+    ticket = opened(desk, "Where in the library may I eat my lunch?")
     with chromium.person(desk.url) as sato, chromium.person(desk.url) as suzuki:
         one, other = sato.sign_in("sato"), suzuki.sign_in("suzuki")
         _open(one, ticket)
@@ -105,7 +97,7 @@ def test_two_reviewers_on_one_ticket_see_each_other_and_overwrite_nothing(
 
 
 def test_what_is_not_ours_goes_to_the_gate_and_can_be_taken_back(desk: Gateway, chromium: Chromium) -> None:
-    ticket = _opened(desk, "Which library shelf is best for my own garden?")
+    ticket = opened(desk, "Which library shelf is best for my own garden?")
     with chromium.person(desk.url) as sato:
         page = sato.sign_in(at=f"/console/tickets/{ticket}")
         expect(page.locator(".history")).to_be_visible()
@@ -121,7 +113,7 @@ def test_what_is_not_ours_goes_to_the_gate_and_can_be_taken_back(desk: Gateway, 
 
 
 def test_many_are_dismissed_by_keys_and_brought_back(desk: Gateway, chromium: Chromium) -> None:
-    tickets = [_opened(desk, text) for text in ("Where do the geckos sleep?", "Who mends quartz lamps?")]
+    tickets = [opened(desk, text) for text in ("Where do the geckos sleep?", "Who mends quartz lamps?")]
     with chromium.person(desk.url) as sato:
         page = sato.sign_in()
         for ticket in tickets:
@@ -149,7 +141,7 @@ def test_the_interface_speaks_japanese_and_remembers_who_likes_another_language(
 
 
 def test_a_viewer_reads_and_can_change_nothing(desk: Gateway, chromium: Chromium) -> None:
-    ticket = _opened(desk, "May I bring a dog into the library?")
+    ticket = opened(desk, "May I bring a dog into the library?")
     with chromium.person(desk.url) as viewer:
         page = viewer.sign_in("viewer", at=f"/console/tickets/{ticket}")
         expect(page.locator(".asked-card")).to_contain_text("dog")
@@ -166,7 +158,7 @@ def test_a_viewer_reads_and_can_change_nothing(desk: Gateway, chromium: Chromium
 
 
 def test_a_role_that_was_taken_away_ends_what_an_open_page_may_do(desk: Gateway, chromium: Chromium) -> None:
-    ticket = _opened(desk, "Does the library sell stamps?")
+    ticket = opened(desk, "Does the library sell stamps?")
     users = desk.services.people.users
     desk.do(users.add("temp", tenant="default", role="reviewer", password="a temporary password"))
     with chromium.person(desk.url) as temp:
@@ -200,7 +192,7 @@ def test_an_answer_that_competes_with_another_entry_is_shown_before_it_is_publis
     }
     with desk.http("reviewer") as reviewer:
         assert reviewer.post("/v1/entries", json={"kind": "ground_truth", **entry}).status_code < 300
-    ticket = _opened(desk, "How do I pay a late fee?")
+    ticket = opened(desk, "How do I pay a late fee?")
     with chromium.person(desk.url) as sato:
         page = sato.sign_in(at=f"/console/tickets/{ticket}")
         page.locator(".answer-field textarea").fill("By bank transfer.")
@@ -219,7 +211,7 @@ def test_an_answer_that_competes_with_another_entry_is_shown_before_it_is_publis
 def test_what_was_being_written_is_there_again_after_the_page_is_loaded_anew(
     desk: Gateway, chromium: Chromium
 ) -> None:
-    ticket = _opened(desk, "Can I print at the library?")
+    ticket = opened(desk, "Can I print at the library?")
     with chromium.person(desk.url) as sato:
         page = sato.sign_in(at=f"/console/tickets/{ticket}")
         field = page.locator(".answer-field textarea")

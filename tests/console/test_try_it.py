@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from playwright.sync_api import Page, expect
 from sqlalchemy import func, select
 
@@ -48,7 +46,7 @@ def _ask(page: Page, question: str) -> None:
 def test_a_tried_question_shows_its_way_and_leaves_no_trace(
     desk: Gateway, chromium: Chromium, chatbot: Chatbot
 ) -> None:
-    desk.do(asyncio.sleep(1.5))  # what earlier tests asked is written beside the way
+    desk.write()  # what earlier tests asked
     before = desk.do(_kept(desk))
     chatbot.next(Says(INVENTED, [FINE]))
     with chromium.person(desk.url) as sato:
@@ -61,7 +59,7 @@ def test_a_tried_question_shows_its_way_and_leaves_no_trace(
         expect(page.locator(".statement.bad").first).to_be_visible()
         expect(page.get_by_text("A real question would open a ticket here.")).to_be_visible()
         assert (sato.foreign, sato.errors) == ([], [])
-    desk.do(asyncio.sleep(1.5))
+    desk.write()
     assert desk.do(_kept(desk)) == before
 
 

@@ -79,6 +79,10 @@ class Gateway:
         found: dict[str, Any] = reply.json()
         return found
 
+    def write(self) -> None:
+        """Write what was asked so far to the record, which else happens a little later beside the way."""
+        self.do(self.services.telemetry.flush())
+
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         """Something done inside the gateway's own loop, as one of its routes would."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(180)
