@@ -41,6 +41,8 @@ from storage.vectors import IndexUnavailable
 
 __all__ = ["create_app"]
 
+CONSOLE = "/console"
+
 
 def create_app(services: Services) -> FastAPI:
     """The HTTP side of the gateway; the caller opens and closes the services."""
@@ -64,8 +66,9 @@ def create_app(services: Services) -> FastAPI:
     ):  # fmt: skip
         app.include_router(module.router)
     if console is not None:
-        app.mount("/console", _apart(console))
-    app.add_middleware(BodyLimit, max_bytes=services.settings.server.max_body_bytes)
+        app.mount(CONSOLE, _apart(console))
+    uploads = None if console is None else f"{CONSOLE}/_nicegui/client/"
+    app.add_middleware(BodyLimit, max_bytes=services.settings.server.max_body_bytes, but_for=uploads)
     if services.trace is not None:
         from gateway.tracing.otel import TracedRequests  # here: it needs the extra
 

@@ -16,12 +16,9 @@ __all__ = ["COOKIE", "ZONE_COOKIE", "Door"]
 
 COOKIE = "sekisho_session"
 ZONE_COOKIE = "sekisho_timezone"  # written by static/zone.js
-OPEN = (
-    "/sign-in",
-    "/oidc/",
-    "/static/",
-    "/_nicegui/",
-)  # no session: what it takes to sign in, and program files
+# no session: what it takes to sign in, and program files to read
+OPEN = ("/sign-in", "/oidc/")
+OPEN_TO_READ = ("/static/", "/_nicegui/")
 LASTING = f"/_nicegui/{nicegui.__version__}/"  # program files
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # NiceGUI's templates are compiled in the browser ('unsafe-eval') and start from inline scripts.
@@ -48,7 +45,7 @@ class Door:
             return await _refuse(scope, receive, send)
         state = scope.setdefault("state", {})
         state["services"] = self._services
-        if not _path(scope).startswith(OPEN):
+        if not _is_open(scope):
             state["person"] = await self._services.people.sessions.find(visitor.cookies.get(COOKIE))
             if state["person"] is None:
                 return await _to_sign_in(visitor, scope, receive, send)
@@ -63,6 +60,11 @@ class Door:
         if origin is None:  # no page of a browser; browsers say so with every websocket and every POST
             return visitor.headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
         return urlsplit(origin).netloc != visitor.headers.get("host") and origin not in self._origins
+
+
+def _is_open(scope: Scope) -> bool:
+    reads = scope["type"] == "http" and scope["method"] in SAFE_METHODS
+    return _path(scope).startswith(OPEN + OPEN_TO_READ if reads else OPEN)
 
 
 def _path(scope: Scope) -> str:

@@ -32,6 +32,7 @@ from gateway.console.pages import PAGES
 from gateway.console.pages.page import Page
 from gateway.console.texts import LANGUAGES, UiLanguage, preferred, texts_of
 from gateway.console.visit import Visit
+from gateway.middleware import BodyLimit
 
 __all__ = ["make_console"]
 
@@ -61,7 +62,8 @@ def make_console(services: Services) -> FastAPI:
     )
     _without_base_middleware(nicegui.app)
     console.router.lifespan_context = _once(console.router.lifespan_context)
-    console.add_middleware(Door, services=services)
+    console.add_middleware(BodyLimit, max_bytes=services.settings.console.max_upload_bytes)
+    console.add_middleware(Door, services=services)  # around it: a stranger's upload is not read
     return console
 
 

@@ -15,7 +15,7 @@ from cache.errors import CacheError
 from encoders import EncoderError
 from gateway.assembly import Services
 from gateway.console.components.keys import Keys
-from gateway.console.components.telling import Undo, tell
+from gateway.console.components.telling import Telling, Undo, tell
 from gateway.console.texts import Texts
 from gateway.errors import NotAllowed, SekishoError
 from gateway.people import Person, PersonRole
@@ -63,10 +63,10 @@ class Visit:
 
         return guarded
 
-    def tell(self, text: str, *, undo: Undo | None = None) -> None:
-        """Say at the foot of the page what was done, and offer to undo it."""
+    def tell(self, text: str, *, kind: Telling = "done", undo: Undo | None = None) -> None:
+        """Say at the foot of the page what was done, and offer to undo it; or what went wrong."""
         taken_back = None if undo is None else self.action(undo)
-        tell(self.client, text, undo=taken_back, undo_text=self.t("frame.undo"))
+        tell(self.client, text, kind=kind, undo=taken_back, undo_text=self.t("frame.undo"))
 
     async def _still(self, role: PersonRole) -> None:
         """Raises `NotAllowed` if the session ended, or the role was taken away since the page was shown."""

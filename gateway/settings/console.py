@@ -33,4 +33,5 @@ class ConsoleSettings(Section):
     secret: SecretStr | None = Field(None, min_length=32)  # signs sessions; by default one kept in SQL
     session_hours: float = Field(12.0, gt=0, le=720)
     origins: list[Url] = []  # where people see the console, if a proxy in front changes the host
+    max_upload_bytes: int = Field(20_000_000, ge=100_000, le=500_000_000)  # of a file of entries to import
     oidc: OidcSettings | None = None

@@ -7,8 +7,9 @@ from typing import Literal
 
 from nicegui import Client, ui
 
-__all__ = ["Undo", "tell"]
+__all__ = ["Telling", "Undo", "tell"]
 
+Telling = Literal["done", "problem"]
 Undo = Callable[[], Awaitable[None]]
 SHOWN_S = 8.0
 
@@ -17,7 +18,7 @@ def tell(
     client: Client,
     text: str,
     *,
-    kind: Literal["done", "problem"] = "done",
+    kind: Telling = "done",
     undo: Undo | None = None,
     undo_text: str = "",
 ) -> None:

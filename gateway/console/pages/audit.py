@@ -242,7 +242,7 @@ def _shelf(visit: Visit, report: ShelfReport) -> None:
     ui.label(f"{sample.hits:,}")
     ui.label(f"{sample.right} · {sample.wrong} · {sample.unsure}")
     ui.label(share(bound.estimate))
-    ui.label(share(bound.upper)).classes("strong upper")
+    ui.label(share(bound.upper)).classes("strong upper").props(f"data-language={report.language}")
     ui.label(share(report.wrong_per_request_exact.upper))
     ui.label(share(report.target_error))
 

@@ -20,7 +20,7 @@ from gateway.routes.refusals import index_now
 
 __all__ = ["show"]
 
-LARGEST = 20_000_000  # bytes
+FORM = 2_000  # bytes around a file that is sent
 SHOWN_REFUSALS = 100
 COUNTED = ("created", "edited", "unchanged")
 
@@ -37,18 +37,20 @@ class _Page:
         self.data = b""
 
     def build(self) -> None:
-        t = self.visit.t
+        t, largest = self.visit.t, self.visit.services.settings.console.max_upload_bytes
+        limit = f"{largest / 1_000_000:g}"
         with ui.element("div").classes("line"):
             ui.link(t("pages.entries"), "/entries").classes("back")
             ui.label(t("pages.entries_import")).classes("title")
         with card(t("entries.file"), name="import"):
-            ui.label(t("entries.file_hint")).classes("quiet")
+            ui.label(t("entries.file_hint", limit=limit)).classes("quiet")
             languages = {"": t("entries.no_language")} | {one: t(f"languages.{one}") for one in LANGUAGES}
             self.language = ui.select(languages, value="", label=t("entries.default_language"))
             self.language.props("outlined dense options-dense").classes("filter")
-            upload = ui.upload(label=t("entries.choose_file"), auto_upload=True, max_file_size=LARGEST)
+            upload = ui.upload(label=t("entries.choose_file"), auto_upload=True, max_file_size=largest - FORM)
             upload.on_upload(self.visit.action(self._read)).props("flat bordered accept=.csv,.xlsx,.jsonl")
-            upload.on_rejected(lambda: self.visit.tell(t("entries.rejected")))
+            upload.on_rejected(lambda: self.visit.tell(t("entries.rejected", limit=limit), kind="problem"))
+            upload.on("failed", lambda: self.visit.tell(t("entries.not_sent", limit=limit), kind="problem"))
         self.found = ui.element("div").classes("stack")
 
     async def _read(self, event: UploadEventArguments) -> None:
