@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from evaluation.acceptance.drawing import Key, drawn, read_key
 from evaluation.acceptance.sheet import read_sheet, write_sheet
 from evaluation.acceptance.verdict import Result, unblinded
 from evaluation.answers.runs import open_results
-from evaluation.command_line import Config, Json, tell
+from evaluation.command_line import Config, Json, console, tell
 from evaluation.pages import write_page
 from gateway.acceptance import Acceptance, AcceptanceTest, commitment_of
 from gateway.commands import run
@@ -24,7 +23,6 @@ from gateway.stores import open_database
 
 __all__ = ["acceptance", "create_command", "read_command", "report_command", "sheet_command"]
 
-console = Console(highlight=False)
 acceptance = typer.Typer(
     help="Blind tests: is the gateway's answer as good as the ground truth?", no_args_is_help=True
 )
@@ -137,7 +135,7 @@ def report_command(
     verdict = "not inferior" if result.not_inferior else "not shown to be not inferior"
     console.print(
         f"Wins − losses {result.net:+.1%}, at least {result.net_at_least:+.1%}, "
-        f"margin −{result.test.margin:.1%}: [bold]{verdict}[/]"
+        f"margin −{result.test.margin:.1%}: {verdict}"
     )
     if out:
         _page(out, result, known)

@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 
 import typer
 import uvloop
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from evaluation.answers.lanes import Executor, open_lanes
@@ -22,7 +21,7 @@ from evaluation.answers.sheet import write_sheet
 from evaluation.answers.summary import Summary, good_of, summarise
 from evaluation.answers.tables import cost_line, start_lines, summary_tables
 from evaluation.answers.worker import Job
-from evaluation.command_line import Config, Json, console, tell
+from evaluation.command_line import Config, Json, console, errors, tell
 from evaluation.metrics.registry import DEFAULT, METRICS
 from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
@@ -150,7 +149,7 @@ def _bar(total: int) -> Iterator[tuple[Started, Ticked]]:
     """A bar of all cases, those done before among them, with what failed and what it took."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(
-        *columns, TextColumn("{task.fields[told]}"), console=Console(stderr=True), transient=True
+        *columns, TextColumn("{task.fields[told]}", markup=False), console=errors, transient=True
     ) as bar:
         task = bar.add_task("opening", total=total, told="")
         failed = tokens = 0

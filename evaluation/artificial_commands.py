@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 import uvloop
-from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
@@ -27,7 +26,7 @@ from evaluation.artificial.generating import (
     Generator,
     questions_from,
 )
-from evaluation.command_line import Config, Json, console, scratch, tell
+from evaluation.command_line import Config, Json, console, errors, scratch, tell
 from evaluation.served import carry_over_shelf
 from evaluation.statistics import Rate
 from gateway.configuration import find_settings
@@ -40,7 +39,6 @@ __all__ = ["coverage_command", "questions_command"]
 
 SHOWN = 12  # gaps
 
-errors = Console(stderr=True, highlight=False)
 
 Out = Annotated[Path, typer.Option(help="Write the questions there, as cases (JSONL).")]
 Propose = Annotated[
@@ -100,7 +98,7 @@ def _documents(settings: Settings, chosen: Sequence[Path]) -> list[SourceDocumen
         if isinstance(one, SourceDocument):
             read.append(one)
         else:
-            errors.print(f"[yellow]left out:[/] {one}")
+            errors.print(f"left out: {one}", style="yellow")
     return read
 
 

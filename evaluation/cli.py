@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 import uvloop
-from rich.console import Console
 
 from evaluation import tables
 from evaluation.acceptance_commands import acceptance
@@ -29,7 +28,6 @@ from gateway.stores import open_encoder
 __all__ = ["acceptance", "app"]
 
 app = typer.Typer(help="Measure a part of the gateway on a file of cases.", no_args_is_help=True)
-console = Console(highlight=False)
 
 
 @app.command("cache")

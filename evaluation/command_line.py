@@ -10,16 +10,14 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from gateway.commands import console, errors
 from gateway.configuration import find_settings
 from gateway.settings import Settings
 
-__all__ = ["Config", "File", "Json", "bar", "console", "scratch", "tell"]
-
-console = Console(highlight=False)
+__all__ = ["Config", "File", "Json", "bar", "console", "errors", "scratch", "tell"]
 
 Config = Annotated[
     Path | None, typer.Option("--config", "-c", help="The configuration to measure.", envvar="SEKISHO_CONFIG")
@@ -42,7 +40,7 @@ def scratch(config: Path | None) -> Iterator[Settings]:
 @contextmanager
 def bar(total: int, what: str = "judging") -> Iterator[Callable[[], None]]:
     """A bar that moves with each case."""
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    with Progress(console=errors, transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda: progress.advance(task)
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from evaluation.answers.comparison import Comparison, Moved, compare
 from evaluation.answers.journal import Results
@@ -112,7 +113,7 @@ def _check_table(verdicts: Sequence[Check]) -> list[Table]:
         return []
     table = Table("threshold", "found", "", title="thresholds")
     for one in verdicts:
-        table.add_row(one.name, one.told, "[green]kept[/]" if one.kept else "[red]missed[/]")
+        table.add_row(one.name, one.told, Text("kept", "green") if one.kept else Text("missed", "red"))
     return [table]
 
 

@@ -8,13 +8,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 import uvloop
-from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 from evaluation.answers.cases import read_answer_cases
 from evaluation.answers.runs import run_folder
-from evaluation.command_line import Config, Json, console, tell
+from evaluation.command_line import Config, Json, console, errors, tell
 from evaluation.users.figures import Figures, figures_of
 from evaluation.users.judging import BEST, CRITERIA, MARKED_BELOW
 from evaluation.users.personas import read_personas
@@ -58,7 +57,7 @@ def users_command(
                 settings, target, most_turns=turns, concurrency=concurrency, url=url, key=key,
                 entries=entries or (), tenant=tenant,
             ) as opened:  # fmt: skip
-                with Progress(console=Console(stderr=True), transient=True) as progress:
+                with Progress(console=errors, transient=True) as progress:
                     task = progress.add_task("talking", total=len(plan))
                     await opened.run(plan, results, progress=lambda _: progress.advance(task))
                 return opened.model

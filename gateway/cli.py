@@ -124,11 +124,17 @@ def main() -> None:
     try:
         app()
     except Exception as exc:
-        if not isinstance(exc, _named()):
+        if isinstance(exc, OSError) and exc.filename:  # a file that somebody named
+            told = f"{exc.filename}: {exc.strerror}"
+        elif isinstance(exc, _named()):
+            told = str(exc)
+        else:
             raise
-        from rich.console import Console
+        from rich.text import Text
 
-        Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {exc}", markup=True, soft_wrap=True)
+        from gateway.commands import errors
+
+        errors.print(Text("error: ", "bold red").append(told, "default not bold"), soft_wrap=True)
         sys.exit(2)
 
 

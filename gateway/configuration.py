@@ -176,6 +176,11 @@ def _explain(error: Any) -> _Problem:
             return _Problem(where, f"unknown key{hint} (known: {', '.join(known)})")
         case "missing":
             return _Problem(where, "is missing")
+        case "model_type" | "model_attributes_type":
+            found = "an empty section" if error["input"] is None else repr(error["input"])
+            return _Problem(where, f"expected the keys {', '.join(_keys_of(where))}, not {found}")
+        case "dict_type":
+            return _Problem(where, f"expected keys with values, not {error['input']!r}")
         case _:
             secret = where and where[-1] in _SECRETS
             told = (

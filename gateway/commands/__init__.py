@@ -8,10 +8,15 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 import uvloop
+from rich.console import Console
 
-__all__ = ["ConfigOption", "run"]
+__all__ = ["ConfigOption", "console", "errors", "run"]
 
 T = TypeVar("T")
+
+# What is printed may be what somebody wrote: a question in [brackets] is not markup.
+console = Console(highlight=False, markup=False)
+errors = Console(highlight=False, markup=False, stderr=True)
 
 ConfigOption = Annotated[
     Path | None,

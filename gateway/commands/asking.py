@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import openai
 import typer
-from rich.console import Console, Group
+from rich.console import Group
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from gateway.assembly import assemble
-from gateway.commands import ConfigOption, run
+from gateway.commands import ConfigOption, console, run
 from gateway.configuration import find_settings
 from gateway.decision import answer_body
 from gateway.domain import Conversation, Turn
@@ -46,7 +46,6 @@ def ask_command(
     as_json: AsJson = False,
 ) -> None:
     """Ask one question, in this process or a running gateway, and show the way it took."""
-    console = Console(highlight=False)
 
     async def ask() -> None:
         body = await _over_http(question, url, key) if url else await _here(question, config, tenant, group)

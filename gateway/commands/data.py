@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Literal, cast
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
@@ -20,7 +19,7 @@ from cache.collisions import Collision
 from cache.store import EntryStore
 from cache.transfer import ImportReport, export_entries, import_entries
 from gateway.access import Keys, Role
-from gateway.commands import ConfigOption, run
+from gateway.commands import ConfigOption, console, errors, run
 from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
 from gateway.exports import Exported, Period, write_export
@@ -34,7 +33,6 @@ from storage.vectors import IndexUnavailable
 
 __all__ = ["add_to", "calibrate_app"]
 
-console = Console(highlight=False)
 WORST = 5  # competing pairs that are shown
 
 What = Literal[
@@ -104,6 +102,8 @@ def import_command(
         for refusal in report.refused:
             table.add_row(str(refusal.line), refusal.field, refusal.expected)
         console.print(table)
+        if language is None and any(one.field == "language" for one in report.refused):
+            console.print("For a file without languages, say which it is: --language ja")
         raise typer.Exit(1)
 
 
@@ -118,7 +118,7 @@ async def _indexed(settings: Settings, tenant: str, *, collisions: bool) -> Sequ
             with console.status("looking for entries that compete"):
                 return await stores.collisions(tenant)
     except IndexUnavailable as exc:  # SQL has them; whoever holds the index will find them
-        console.print(f"[yellow]not indexed yet:[/] {exc}\nA running gateway indexes them in seconds.")
+        console.print(f"not indexed yet: {exc}\nA running gateway indexes them in seconds.", style="yellow")
         return ()
 
 
@@ -201,7 +201,8 @@ def calibrate_cache_command(config: ConfigOption = None) -> None:
         async with open_stores(settings) as stores:
             return await _calibrated(stores, settings.cache.target_error)
 
-    console.print(run(work()))
+    found = run(work())
+    console.print(found if found.row_count else "There are no active entries to calibrate for.")
 
 
 def key_command(
@@ -249,6 +250,6 @@ def _collisions(found: Sequence[Collision]) -> Table:
 @contextmanager
 def _counting(what: str) -> Iterator[Callable[[int], object]]:
     """A bar for work whose end is not known."""
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    with Progress(console=errors, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda rows: bar.advance(task, rows)

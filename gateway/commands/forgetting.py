@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from gateway.commands import ConfigOption, run
+from gateway.commands import ConfigOption, console, run
 from gateway.configuration import find_settings
 from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasure, Erasures
@@ -18,8 +17,6 @@ from gateway.stores import open_database
 __all__ = ["add_to"]
 
 BY = "sekisho forget"
-
-console = Console(highlight=False)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -6,10 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, TypeVar
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from gateway.commands import ConfigOption, run
+from gateway.commands import ConfigOption, console, run
 from gateway.configuration import find_settings
 from gateway.people import PersonRole, Users
 from gateway.stores import open_database
@@ -18,7 +17,6 @@ __all__ = ["add_to"]
 
 T = TypeVar("T")
 
-console = Console(highlight=False)
 
 Name = Annotated[str, typer.Argument(help="The user's name, as histories will show it.")]
 Tenant = Annotated[str, typer.Option(help="Where the role holds.")]
@@ -53,7 +51,7 @@ def add(
         await users.add(name, tenant=tenant, role=role, password=given)
 
     _with_users(config, work)
-    console.print(f"{name} is a {role} in {tenant}.", markup=False)
+    console.print(f"{name} is a {role} in {tenant}.")
 
 
 def list_users(config: ConfigOption = None, tenant: Annotated[str | None, typer.Option()] = None) -> None:
@@ -74,13 +72,13 @@ def list_users(config: ConfigOption = None, tenant: Annotated[str | None, typer.
 def disable(name: Name, config: ConfigOption = None) -> None:
     """Keep a user out from now on; a new password lets him in again."""
     _with_users(config, lambda users: users.disable(name))
-    console.print(f"{name} is signed out and can't sign in.", markup=False)
+    console.print(f"{name} is signed out and can't sign in.")
 
 
 def password(name: Name, password: Password = None, config: ConfigOption = None) -> None:
     """Give a user another password; he is signed out everywhere."""
     _with_users(config, lambda users: users.set_password(name, password or _asked()))
-    console.print(f"{name} has a new password.", markup=False)
+    console.print(f"{name} has a new password.")
 
 
 def _asked() -> str:

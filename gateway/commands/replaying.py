@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from gateway.commands import ConfigOption, run
+from gateway.commands import ConfigOption, console, errors, run
 from gateway.configuration import find_settings, load_settings
 from gateway.errors import InvalidRequest
 from gateway.gatekeeping.elsewhere import gate_elsewhere
@@ -24,7 +23,6 @@ from gateway.telemetry import configure_logging
 
 __all__ = ["add_to"]
 
-console = Console(highlight=False)
 
 File = Annotated[
     Path | None, typer.Argument(help='Questions: .txt, or .csv or .jsonl with "text" or "question".')
@@ -63,7 +61,7 @@ def replay_command(
     """What another policy would have decided, with examples. Nothing is stored, no model is asked."""
     if file and not other:
         raise InvalidRequest(
-            "a file says not what was decided: give the configuration to compare with (--with)"
+            "a file doesn't say what was decided: give the configuration to compare with (--with)"
         )
     settings = find_settings(config)
     configure_logging(settings.logging.model_copy(update={"level": "error"}))
@@ -96,7 +94,7 @@ async def _replayed(
             was = (
                 await stack.enter_async_context(gate_elsewhere(settings, database, tenant)) if other else None
             )
-        with Progress(console=Console(stderr=True), transient=True) as bar:
+        with Progress(console=errors, transient=True) as bar:
             task = bar.add_task("judging", total=len(questions))
             return await replay(questions, gate, was=was, tenant=tenant, progress=lambda: bar.advance(task))
 

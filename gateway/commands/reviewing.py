@@ -6,17 +6,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from gateway.assembly import assemble
-from gateway.commands import ConfigOption, run
+from gateway.commands import ConfigOption, console, run
 from gateway.configuration import find_settings
 from gateway.review.decided import DecidedReport, DecidedReviews
 
 __all__ = ["add_to"]
-
-console = Console(highlight=False)
 
 
 def add_to(app: typer.Typer) -> None:

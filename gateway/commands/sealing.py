@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import typer
-from rich.console import Console
 
-from gateway.commands import ConfigOption, run
+from gateway.commands import ConfigOption, console, run
 from gateway.configuration import find_settings
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
@@ -13,8 +12,6 @@ from gateway.stores import open_database
 from storage.resealing import reseal
 
 __all__ = ["add_to"]
-
-console = Console(highlight=False)
 
 
 def add_to(app: typer.Typer) -> None:

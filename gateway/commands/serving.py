@@ -13,12 +13,11 @@ from typing import Annotated
 
 import typer
 import uvicorn
-from rich.console import Console
 
 from classifiers.gate.thinness import thin_notes
 from gateway.app import create_app
 from gateway.assembly import Services, assemble
-from gateway.commands import ConfigOption, run
+from gateway.commands import ConfigOption, console, run
 from gateway.configuration import find_settings
 from gateway.demo import CarelessRag, demo_settings, load, say_how
 from gateway.errors import ConfigurationError
@@ -33,7 +32,6 @@ __all__ = ["add_to", "serve"]
 
 Ready = Callable[[Services, str], Awaitable[None]]
 
-console = Console(highlight=False)
 
 Port = Annotated[
     int | None, typer.Option(help="Listen here instead of the configured port.", min=0, max=65535)
@@ -80,13 +78,13 @@ def check_config(config: ConfigOption = None) -> None:
         f"{forbidden} must-not examples in {len(policy.topics)} topics; answers by {settings.upstream.kind}."
     )
     if settings.faithfulness.streaming == "observe":
-        console.print(f"[bold red]WARNING[/] {OBSERVED}", highlight=False)
+        console.print(f"WARNING {OBSERVED}", style="bold red")
     if not settings.gate.enabled:
         console.print("The gate is switched off: no list and no rule of it is asked.")
         return
     notes = thin_notes(policy, max_false_refusal=settings.gate.max_false_refusal)
     for line in (*told_of(rules), *notes):
-        console.print(line, markup=False)
+        console.print(line)
 
 
 async def serve(
@@ -146,7 +144,7 @@ def _settled(tell: Ready) -> Ready:
 
 
 async def _say_where(services: Services, address: str) -> None:
-    console.print(f"Sekisho {services.version} listens on [bold]{address}[/]")
+    console.print(f"Sekisho {services.version} listens on {address}")
 
 
 def _bound(server: ServerSettings) -> socket.socket:

@@ -34,7 +34,7 @@ class Gateway:
         self,
         settings: Settings,
         *,
-        start_within_s: float = 60,
+        start_within_s: float = 180,
         around_rag: Callable[[Rag], Rag] = lambda rag: rag,
     ) -> None:
         self._around_rag = around_rag

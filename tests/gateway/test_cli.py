@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from gateway.cli import COMMANDS, loaded
+from gateway.cli import COMMANDS, loaded, main
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -25,3 +26,31 @@ def test_the_help_imports_nothing_that_takes_long() -> None:
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert ran.stderr.strip() == ""
     assert "import-reviews" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["import", "missing.csv"], ["import-reviews", "missing.xlsx"], ["export", "away/entries.csv"]],
+)
+def test_a_file_that_is_not_there_is_named_without_a_traceback(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["sekisho", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    told = capsys.readouterr().err.strip()
+    assert told.startswith("error: ")
+    assert told.endswith(": No such file or directory")
+
+
+def test_brackets_in_what_people_wrote_are_no_markup(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("faq.csv").write_text("question,answer,language\nWhat is [/b] for?,It ends bold.,xx-[/i]\n", "utf-8")
+    monkeypatch.setattr(sys, "argv", ["sekisho", "import", "faq.csv"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "xx-[/i]" in capsys.readouterr().out

@@ -38,7 +38,7 @@ def with_keys(settings: Settings) -> Settings:
 def helpdesk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
     settings = with_keys(demo_settings(tmp_path_factory.mktemp("demo")))
     run(load(settings))
-    with Gateway(settings, start_within_s=180, around_rag=CarelessRag) as running:
+    with Gateway(settings, start_within_s=600, around_rag=CarelessRag) as running:
         yield running
 
 
