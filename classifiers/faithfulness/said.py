@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.quantity_pool import Quantity
@@ -16,6 +17,7 @@ ECHO = 0.5  # a word of the question is expected in the answer, but proves nothi
 STEEP = 1.5  # power of a word's rarity; pairs of characters weigh as they are
 SHORTEST_STATEMENT = 4  # words with content
 NEAR = 36  # characters in which the neighbours of a number are looked for; a third in Japanese and Chinese
+MOST_REMEMBERED = 256  # statements; an evaluation compares one with contexts and with the ground truth
 CITATION = re.compile(
     r"\(?\b(?:passages?|sources?|documents?)\s*\d+(?:\s*(?:,|&|and)\s*\d+)*\)?|(?:出典|来源|資料|文書|资料|文档|段落)\s*\d+"
     r"|[\[［【]\d{1,3}(?:[\s,、–-]{1,3}\d{1,3}){0,20}[\]］】]|https?://\S+(?<![.,)])|[*`#>|]+",
@@ -43,6 +45,7 @@ class Said:
         return term in self.asked.content
 
 
+@lru_cache(MOST_REMEMBERED)
 def said(text: str, question: str) -> Said:
     """Read a statement beside its question; citations say nothing."""
     line, asked = Line(CITATION.sub(" ", text)), Line(question)

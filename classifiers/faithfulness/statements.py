@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from classifiers.faithfulness.clauses import clauses
 from classifiers.faithfulness.segmentation import Sentence, sentences
@@ -13,6 +14,7 @@ from classifiers.faithfulness.speech_acts import speech_act
 __all__ = ["Statement", "statements", "statements_to_judge", "too_long"]
 
 LONGEST_ANSWER = 50_000  # characters; about a second
+MOST_REMEMBERED = 64  # answers; several metrics of an evaluation take the same one apart
 TABLE_RULE = re.compile(r"[\s|:=\-+]*-[\s|:=\-+]*")
 JOINED = re.compile(
     r"^(?:and|but|while|whereas|yet|so)\s+|^(?:并且|而且|但是|不过|同时|另外|此外|并|且|但|而)[，,]?",
@@ -39,10 +41,13 @@ class Statement:
 
 def statements(answer: str) -> list[Statement]:
     """The statements of an answer, in order, without overlap; greetings, questions and refusals are none."""
-    found: list[Statement] = []
-    for sentence in _without_table_heads(answer, sentences(answer)):
-        found.extend(_statements_of(sentence))
-    return found
+    return [*_remembered(answer)]
+
+
+@lru_cache(MOST_REMEMBERED)
+def _remembered(answer: str) -> tuple[Statement, ...]:
+    read = _without_table_heads(answer, sentences(answer))
+    return tuple(each for sentence in read for each in _statements_of(sentence))
 
 
 def statements_to_judge(answer: str, *, most: int) -> list[Statement] | str:
