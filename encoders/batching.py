@@ -170,14 +170,14 @@ class MicroBatcher(Generic[Item]):
 
 
 def _alike(taken: Sequence[_Taken[Item]]) -> Iterator[list[_Taken[Item]]]:
-    """Shortest first, in batches whose lengths lie within a third: padding costs as much as words."""
+    """Shortest first, in batches whose lengths lie within an eighth: padding costs as much as words."""
     by_length = sorted(taken, key=lambda each: each.length)
     bound = 0
 
     def batch_of(each: _Taken[Item]) -> int:
         nonlocal bound
         if each.length > bound:
-            bound = each.length + each.length // 3 + 4
+            bound = each.length + each.length // 8
         return bound
 
     for _, batch in groupby(by_length, key=batch_of):

@@ -125,7 +125,7 @@ async def test_what_runs_together_is_of_similar_length_and_within_the_budget(
     await batcher.submit(["x" * (1 + number * 31 % 97) for number in range(150)])
     for batch in model.batches:
         lengths = [len(word) for word in batch]
-        assert max(lengths) <= min(lengths) * 4 // 3 + 4
+        assert max(lengths) <= min(lengths) * 9 // 8
         assert sum(lengths) <= BUDGET
 
 
