@@ -3,16 +3,19 @@
     python -m benchmarks.evaluation helpdesk              # writes examples/helpdesk/cases.jsonl
     python -m benchmarks.evaluation qa DATA OUT --n 300   # SQuAD 2, JaQuAD, CMRC 2018 as recorded answers
     python -m benchmarks.evaluation size OUT --cases 10000 --workers 2
+    python -m benchmarks.evaluation cost OUT --n 200      # CPU time of a case, by language and by part
 
 The helpdesk's questions are the third phrasing of every entry (the last where there are fewer); its ground
 truth is the entry's answer; its ground context is the section of the entry's document that holds most of the
 answer's words and numbers: chosen by rule, read over by nobody. `size` repeats the cases of `helpdesk`, each
-question and answer with a number, so that no encoder remembers it.
+question and answer with a number, so that no encoder remembers it. `cost` runs a sample of them through one
+worker, and writes the scores to OUT, so that two revisions can be compared.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import random
@@ -21,13 +24,20 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from classifiers.faithfulness.wording import folded, rarity, terms
+from encoders import Vector
+from encoders.runtime import OnnxModel, Tokens
+from evaluation.answers.cases import read_answer_cases
+from evaluation.answers.worker import Job, Task, Worker, open_worker
+from evaluation.metrics.registry import DEFAULT
+from gateway.settings import Settings
+from storage.parts import in_parts
 
 HELPDESK = Path(__file__).parent.parent / "examples" / "helpdesk"
 LANGUAGES = ("en", "ja")
@@ -169,6 +179,8 @@ def _timed(cases: Path, out: Path, workers: int, metrics: str | None) -> None:
         seen.append((time.perf_counter() - started, _memory(process.pid)))
         time.sleep(0.1)
     took = time.perf_counter() - started
+    done = _lines(out / "results.jsonl")
+    print(f"{done} of {_lines(cases)} cases have results; exit code {process.returncode}")
     half = [memory for at, memory in seen if took * 0.3 < at < took * 0.5]
     late = [memory for at, memory in seen if took * 0.7 < at < took * 0.9]
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -186,12 +198,54 @@ def _memory(pid: int) -> float:
         return 0.0
 
 
+def _lines(file: Path) -> int:
+    with file.open("rb") as rows:
+        return sum(1 for _ in rows)
+
+
+async def _cost(folder: Path, n: int) -> None:
+    """CPU time of a case in one worker, models loaded: encoding, and everything else."""
+    spent = [0.0]
+    infer = OnnxModel._infer
+
+    def timed(model: OnnxModel, batch: Sequence[Tokens]) -> Vector:
+        started = time.thread_time()
+        try:
+            return infer(model, batch)
+        finally:
+            spent[0] += time.thread_time() - started
+
+    OnnxModel._infer = timed  # type: ignore[method-assign]
+    job = Job(settings=Settings(), target="recorded", metrics=tuple(DEFAULT))
+    every = list(size(10_000))
+    for language in LANGUAGES:
+        drawn = random.Random(1).sample([row for row in every if row["lang"] == language], n)
+        _write(folder / f"{language}.jsonl", drawn)
+        tasks = [Task(case) for case in read_answer_cases(folder / f"{language}.jsonl")]
+        async with open_worker(job) as worker:
+            await worker.run([Task(case) for case in read_answer_cases(HELPDESK / "cases.jsonl")][:1])
+            spent[0], started = 0.0, time.process_time()
+            scores = await _scores(worker, tasks, job.batch)
+            took = time.process_time() - started
+        _write(folder / f"{language}.scores.jsonl", scores)
+        encoding = spent[0] / n * 1000
+        print(f"{language}: {took / n * 1000:.1f} ms a case, {encoding:.1f} of them encoding")
+
+
+async def _scores(worker: Worker, tasks: Sequence[Task], batch: int) -> list[dict[str, Any]]:
+    found = [result for some in in_parts(tasks, batch) for result in await worker.run(some)]
+    return [
+        {"id": one.case.id, **{name: measured.value for name, measured in one.metrics.items()}}
+        for one in found
+    ]
+
+
 def main() -> None:
     """Read the words, write the files."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("helpdesk", "qa", "size"))
+    parser.add_argument("what", choices=("helpdesk", "qa", "size", "cost"))
     parser.add_argument("places", nargs="*", type=Path)
     parser.add_argument("--n", type=int, default=100)
     parser.add_argument("--cases", type=int, default=10_000)
@@ -203,6 +257,9 @@ def main() -> None:
             _write(HELPDESK / "cases.jsonl", helpdesk())
         case "qa":
             _write(told.places[1], qa(told.places[0], told.n))
+        case "cost":
+            told.places[0].mkdir(parents=True, exist_ok=True)
+            asyncio.run(_cost(told.places[0], told.n))
         case _:
             told.places[0].mkdir(parents=True, exist_ok=True)
             _write(told.places[0] / "cases.jsonl", size(told.cases))

@@ -13,7 +13,7 @@ import numpy as np
 
 from encoders import Encoder, EncoderIdentity, Vector
 
-__all__ = ["MemoEncoder"]
+__all__ = ["LARGEST_CALL", "MemoEncoder"]
 
 LARGEST_CALL: Final = 32  # texts; larger calls index documents, and would wash the questions out
 

@@ -121,9 +121,7 @@ def _run(job: Job, plan: Plan, folder: Path, executor: Executor, workers: int, *
 
 def _workers(job: Job, n: int) -> int:
     """One a core for local work; what is paid for, or waited for, is asked from here."""
-    asks = job.settings.evaluation.llm or job.url or job.settings.upstream.kind == "openai"
-    waits = asks and not (job.target == "recorded" and not job.settings.evaluation.llm)
-    return 1 if waits or n < FEW else len(os.sched_getaffinity(0))
+    return 1 if job.waits or n < FEW else len(os.sched_getaffinity(0))
 
 
 def _write(

@@ -11,6 +11,7 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry
 
+from encoders import Encoder
 from evaluation.metrics.likelihood import EchoedTokens
 from evaluation.metrics.registry import Judges
 from gateway.asked_model import AskedModel
@@ -60,13 +61,19 @@ class Meter:
 
 
 @asynccontextmanager
-async def open_judges(settings: Settings, meter: Meter) -> AsyncIterator[Judges]:
-    """The judges of a configuration; where faithfulness is switched off, the local judge stands in."""
+async def open_judges(
+    settings: Settings, meter: Meter, *, encoder: Encoder | None = None
+) -> AsyncIterator[Judges]:
+    """The judges of a configuration; where faithfulness is switched off, the local judge stands in.
+
+    Args:
+        encoder: the configured one, where it is open already.
+    """
     checking = settings.faithfulness
     if checking.judge == "off":
         checking = checking.model_copy(update={"judge": "local"})
     async with AsyncExitStack() as stack:
-        encoder = await open_encoder(settings)
+        encoder = encoder or await open_encoder(settings)
         judge = await open_judge(checking, encoder, CheckMetrics(CollectorRegistry()), stack)
         judges = Judges(
             encoder=encoder,

@@ -44,11 +44,11 @@ class Actor:
 class RayLane:
     """A lane to an actor."""
 
-    batch = 16
     width = 2  # one travels while the other is worked on
 
-    def __init__(self, actor: Any, identity: Identity) -> None:
+    def __init__(self, actor: Any, identity: Identity, *, batch: int) -> None:
         self.identity = identity
+        self.batch = batch
         self._actor = actor
 
     async def run(self, tasks: Sequence[Task], /) -> Sequence[CaseResult]:
@@ -85,7 +85,7 @@ async def open_ray(job: Job, workers: int) -> AsyncIterator[Sequence[RayLane]]:
             opened = await actor.open.remote()
             if isinstance(opened, str):
                 raise SekishoError(opened)
-            lanes.append(RayLane(actor, opened))
+            lanes.append(RayLane(actor, opened, batch=job.batch))
         yield lanes
         for actor in actors:
             await actor.close.remote()

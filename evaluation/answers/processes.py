@@ -25,11 +25,11 @@ STOPPING_S = 3.0
 class Process:
     """A lane to a worker in another process; it ends with the pipe."""
 
-    batch = 16  # what a kill can lose of its cases
     width = 1
 
-    def __init__(self, pipe: Connection, process: BaseProcess, identity: Identity) -> None:
+    def __init__(self, pipe: Connection, process: BaseProcess, identity: Identity, *, batch: int) -> None:
         self.identity = identity
+        self.batch = batch
         self._pipe = pipe
         self._process = process
 
@@ -56,7 +56,7 @@ async def open_processes(job: Job, workers: int) -> AsyncIterator[Sequence[Proce
             theirs.close()
             stack.callback(_stop, process, ours)
             started.append((ours, process))
-        yield [Process(ours, process, await _received(ours)) for ours, process in started]
+        yield [Process(ours, process, await _received(ours), batch=job.batch) for ours, process in started]
 
 
 async def _received(pipe: Connection) -> Any:

@@ -41,6 +41,11 @@ class Target(Protocol):
         """Another one whenever the same case could be answered otherwise."""
         ...
 
+    @property
+    def encoder(self) -> Encoder | None:
+        """What it encodes with, so that nobody loads the same models again."""
+        ...
+
     async def ask(self, case: AnswerCase, /) -> Said: ...
 
 
@@ -77,6 +82,7 @@ class Recorded:
     """The answers that stand in the file."""
 
     version = "recorded"
+    encoder = None
 
     async def ask(self, case: AnswerCase, /) -> Said:
         """What was answered then."""
@@ -93,8 +99,8 @@ class Chatbot:
 
     def __init__(self, rag: Rag, encoder: Encoder | None, digest: str, tenant: str) -> None:
         self.version = f"upstream:{digest}"
+        self.encoder = encoder
         self._rag = rag
-        self._encoder = encoder
         self._tenant = tenant
 
     async def ask(self, case: AnswerCase, /) -> Said:
@@ -103,8 +109,8 @@ class Chatbot:
             text=case.real_question, language=case.lang, conversation=_asked(case, self._tenant)
         )
         encoded = (
-            await encode_one(self._encoder, question.text)
-            if self._encoder
+            await encode_one(self.encoder, question.text)
+            if self.encoder
             else Encoded(question.text, np.zeros(0, dtype=np.float32))
         )
         draft = await self._rag.ask(question, encoded)
@@ -121,6 +127,7 @@ class Gateway:
 
     def __init__(self, services: Services, digest: str, tenant: str) -> None:
         self.version = f"gateway:{digest}"
+        self.encoder = services.stores.encoder
         self._services = services
         self._tenant = tenant
 
@@ -132,6 +139,8 @@ class Gateway:
 
 class RunningGateway:
     """A gateway that runs elsewhere. Nobody tells when it changed: `--fresh` asks it anew."""
+
+    encoder = None
 
     def __init__(self, client: openai.AsyncOpenAI, url: str) -> None:
         self.version = f"gateway:{url}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -12,19 +12,23 @@ from typing import Literal
 
 from cache.errors import CacheError
 from classifiers import ClassifierError
-from encoders import EncoderError
+from encoders import Encoder, EncoderError
+from encoders.memo import LARGEST_CALL, MemoEncoder
 from evaluation.answers.cases import AnswerCase, case_digest
 from evaluation.answers.judging import Meter, open_judges
 from evaluation.answers.results import CaseResult, Identity, MetricResult
 from evaluation.answers.targets import Target, open_target
-from evaluation.metrics import Measured, Metric, Score
+from evaluation.metrics import Encodes, Measured, Metric, Score
 from evaluation.metrics.registry import open_metrics
 from gateway.errors import SekishoError
 from gateway.settings import Settings
+from storage.parts import in_parts
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
 __all__ = ["NAMED", "Job", "Task", "Worker", "open_worker"]
+
+TOGETHER = 64  # cases; their texts, by length, need hardly any padding
 
 # What can go wrong, wherever a worker is.
 NAMED = (SekishoError, CacheError, ClassifierError, EncoderError, DatabaseUnavailable, IndexUnavailable)
@@ -43,6 +47,18 @@ class Job:
     entries: tuple[Path, ...] = ()  # verified entries for the gateway's shelf, besides those it serves
     tenant: str = "default"
 
+    @property
+    def waits(self) -> bool:
+        """Whether somebody is asked who is paid for, or waited for; otherwise all work is done here."""
+        llm = self.settings.evaluation.llm
+        asked = self.target != "recorded" and (self.url or self.settings.upstream.kind == "openai")
+        return bool(llm or asked)
+
+    @property
+    def batch(self) -> int:
+        """Cases that travel together to a worker: a kill loses no more answers than are under way."""
+        return self.concurrency if self.waits else TOGETHER
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -55,41 +71,62 @@ class Task:
 class Worker:
     """Asks the target and measures what it said."""
 
-    def __init__(self, target: Target, metrics: Sequence[Metric], meter: Meter, *, concurrency: int) -> None:
+    def __init__(
+        self, target: Target, metrics: Sequence[Metric], encoder: Encoder, meter: Meter, *, concurrency: int
+    ) -> None:
         self.identity = Identity(target.version, {one.name: one.version for one in metrics})
         self._target = target
         self._metrics = metrics
+        self._encode = [one for one in metrics if isinstance(one, Encodes)]
+        self._encoder = encoder
         self._meter = meter
         self._at_once = asyncio.Semaphore(concurrency)
 
     async def run(self, tasks: Sequence[Task], /) -> list[CaseResult]:
         """The results of these cases, in their order."""
-        return list(await asyncio.gather(*map(self._one, tasks)))
-
-    async def _one(self, task: Task) -> CaseResult:
-        async with self._at_once:
-            result = await self._answered(task)
-            with self._meter.counting() as spent:
-                metrics = {one.name: await self._measured(one, result) for one in self._metrics}
-            return replace(result, metrics=metrics, judge_tokens=spent.tokens)
+        answered = await asyncio.gather(*map(self._answered, tasks))
+        await self._encode_ahead(answered)
+        return list(await asyncio.gather(*map(self._judged, answered)))
 
     async def _answered(self, task: Task) -> CaseResult:
         if task.before and self.identity.answered(task.before):
             return task.before
-        said, error, started = None, "", perf_counter()
-        try:
-            said = await self._target.ask(task.case)
-        except NAMED as exc:
-            error = str(exc)
-        said = said and replace(said, ms=round((perf_counter() - started) * 1000, 3))
+        said, error = None, ""
+        async with self._at_once:
+            started = perf_counter()
+            try:
+                said = await self._target.ask(task.case)
+            except NAMED as exc:
+                error = str(exc)
+            ms = round((perf_counter() - started) * 1000, 3)
+        said = said and replace(said, ms=ms)
         return CaseResult(
             digest=case_digest(task.case), case=task.case, target=self._target.version, said=said,
             error=error, metrics={},
         )  # fmt: skip
 
+    async def _encode_ahead(self, results: Sequence[CaseResult]) -> None:
+        """The texts of all these cases by length: what is encoded at once needs no padding then."""
+        if not isinstance(self._encoder, MemoEncoder):  # it would forget them until they are asked for
+            return
+        texts = {text for result in results for text in self._texts(result)}
+        with suppress(EncoderError):  # the metric that needs a vector asks again, and says what is wrong
+            for some in in_parts(sorted(texts, key=len), LARGEST_CALL):
+                await self._encoder.encode(some)
+
+    def _texts(self, result: CaseResult) -> Iterator[str]:
+        if case := result.answered_case:
+            for metric in self._encode:
+                yield from () if _measured_before(metric, result) else metric.texts(case)
+
+    async def _judged(self, result: CaseResult) -> CaseResult:
+        async with self._at_once:
+            with self._meter.counting() as spent:
+                metrics = {one.name: await self._measured(one, result) for one in self._metrics}
+            return replace(result, metrics=metrics, judge_tokens=spent.tokens)
+
     async def _measured(self, metric: Metric, result: CaseResult) -> MetricResult:
-        before = result.metrics.get(metric.name)
-        if before and before.version == metric.version:
+        if before := _measured_before(metric, result):
             return before
         answered = result.answered_case
         if answered is None:
@@ -109,14 +146,20 @@ async def open_worker(job: Job) -> AsyncIterator[Worker]:
     """
     async with AsyncExitStack() as stack:
         meter = Meter()
-        judges = await stack.enter_async_context(open_judges(job.settings, meter))
         target = await stack.enter_async_context(
             open_target(
                 job.target, job.settings, url=job.url, key=job.key, entries=job.entries, tenant=job.tenant
             )
         )
+        judges = await stack.enter_async_context(open_judges(job.settings, meter, encoder=target.encoder))
         metrics = open_metrics(job.metrics, judges)
-        yield Worker(target, metrics, meter, concurrency=job.concurrency)
+        yield Worker(target, metrics, judges.encoder, meter, concurrency=job.concurrency)
+
+
+def _measured_before(metric: Metric, result: CaseResult) -> MetricResult | None:
+    """What an earlier run found, where the same metric would say the same."""
+    before = result.metrics.get(metric.name)
+    return before if before and before.version == metric.version else None
 
 
 def _as_result(found: Measured, version: str) -> MetricResult:

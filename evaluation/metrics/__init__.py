@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from evaluation.answers.cases import AnsweredCase
 
-__all__ = ["Measured", "Metric", "Score", "Undetermined"]
+__all__ = ["Encodes", "Measured", "Metric", "Score", "Undetermined"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +48,12 @@ class Metric(Protocol):
         ...
 
     async def measure(self, case: AnsweredCase, /) -> Measured: ...
+
+
+@runtime_checkable
+class Encodes(Protocol):
+    """A metric of vectors that says beforehand of which texts: those of many cases are encoded together."""
+
+    def texts(self, case: AnsweredCase, /) -> Sequence[str]:
+        """What it will encode for this case; nothing where it can't be measured."""
+        ...

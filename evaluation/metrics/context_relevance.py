@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -113,10 +114,14 @@ class ContextSimilarity:
         """The mean; its steps hold the cosine of each context."""
         return lacking(case, "contexts") or await determined(self._measured(case), {})
 
+    def texts(self, case: AnsweredCase, /) -> Sequence[str]:
+        """The question and its contexts."""
+        if lacking(case, "contexts"):
+            return ()
+        return (case.case.question, *(context.text for context in case.contexts))
+
     async def _measured(self, case: AnsweredCase) -> Score:
-        question, *contexts = await self._encoder.encode(
-            [case.case.question, *(context.text for context in case.contexts)]
-        )
+        question, *contexts = await self._encoder.encode(self.texts(case))
         near = [min(1.0, max(0.0, float(question @ context))) for context in contexts]
         return Score(sum(near) / len(near), {"cosines": [round(each, 4) for each in near]})
 

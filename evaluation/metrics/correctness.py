@@ -164,6 +164,11 @@ class AnswerCorrectness:
         steps: dict[str, Any] = {}
         return lacking(case, "answer", "ground_truth") or await determined(self._measured(case, steps), steps)
 
+    def texts(self, case: AnsweredCase, /) -> Sequence[str]:
+        """Answer and ground truth, where their similarity counts."""
+        measured = self._weights[1] and not lacking(case, "answer", "ground_truth")
+        return (case.answer, case.case.ground_truth) if measured else ()
+
     async def _measured(self, case: AnsweredCase, steps: Steps) -> Score:
         matched = await self._factuality.match(case, steps)
         factuality = f_beta(matched.precision, matched.recall, self._beta)
@@ -180,7 +185,7 @@ class AnswerCorrectness:
         return Score(min(1.0, (weight * factuality + other * similarity) / (weight + other)), steps)
 
     async def _similarity(self, case: AnsweredCase) -> float:
-        ours, theirs = await self._encoder.encode([case.answer, case.case.ground_truth])
+        ours, theirs = await self._encoder.encode(self.texts(case))
         return min(1.0, max(0.0, float(ours @ theirs)))
 
     async def _where_from(

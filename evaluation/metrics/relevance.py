@@ -15,6 +15,7 @@ Without a model there is no such score, but a simpler one by another name: the c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -97,6 +98,10 @@ class QuestionAnswerSimilarity:
         """The cosine, cut to 0..1."""
         return lacking(case, "answer") or await determined(self._measured(case), {})
 
+    def texts(self, case: AnsweredCase, /) -> Sequence[str]:
+        """Question and answer."""
+        return () if lacking(case, "answer") else (case.case.question, case.answer)
+
     async def _measured(self, case: AnsweredCase) -> Score:
-        question, answer = await self._encoder.encode([case.case.question, case.answer])
+        question, answer = await self._encoder.encode(self.texts(case))
         return Score(min(1.0, max(0.0, float(question @ answer))))

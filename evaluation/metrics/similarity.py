@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from encoders import Encoder, EncoderError
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score, Undetermined
@@ -25,7 +27,12 @@ class SemanticSimilarity:
         if not case.case.ground_truth:
             return Undetermined("the case has no ground truth")
         try:
-            ours, theirs = await self._encoder.encode([case.answer, case.case.ground_truth])
+            ours, theirs = await self._encoder.encode(self.texts(case))
         except EncoderError as exc:
             return Undetermined(str(exc))
         return Score(min(1.0, max(0.0, float(ours @ theirs))))
+
+    def texts(self, case: AnsweredCase, /) -> Sequence[str]:
+        """Answer and ground truth."""
+        truth = case.case.ground_truth
+        return (case.answer, truth) if case.answered and truth else ()
