@@ -152,7 +152,7 @@ def _audited(gateway: Gateway) -> None:
     """Most of the sample was found right, the last one wrong; some still wait."""
     audits = gateway.services.audits
     page = gateway.do(audits.list(tenant="default", verdict="open", limit=200))
-    for at, one in enumerate(page.audits[:-6]):
+    for at, one in enumerate(page.items[:-6]):
         verdict = "wrong" if at == 7 else "unsure" if at == 11 else "right"
         gateway.do(audits.judge(one.id, verdict=verdict, **BY))  # type: ignore[arg-type]
 

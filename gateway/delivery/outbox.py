@@ -19,13 +19,13 @@ from sqlalchemy import RowMapping, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.errors import Conflict, NotFound
-from gateway.review.kept import page, reading, writing
+from gateway.review.kept import Page, page, reading, writing
 from gateway.review.steps import storable
 from gateway.review.tickets import Ticket
 from storage.schema import deliveries as table
 from storage.sql import Database
 
-__all__ = ["Delivery", "DeliveryPage", "DeliveryState", "Outbox", "Receiver"]
+__all__ = ["Delivery", "DeliveryState", "Outbox", "Receiver"]
 
 DeliveryState = Literal["waiting", "sent", "dead"]
 
@@ -62,14 +62,6 @@ class Delivery:
     error: str
     created_at: datetime
     sent_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryPage:
-    """Some deliveries, the oldest first; `next` continues after them, None at the end."""
-
-    deliveries: tuple[Delivery, ...]
-    next: str | None
 
 
 class Outbox:
@@ -137,19 +129,13 @@ class Outbox:
 
     async def list(
         self, *, tenant: str, state: DeliveryState | None = None, limit: int = 50, after: str | None = None
-    ) -> DeliveryPage:
+    ) -> Page[Delivery]:
         """A page of a tenant's deliveries, the oldest first, after the delivery `after`."""
         async with reading(self._db, "deliveries") as connection:
-            query = select(table).where(table.c.tenant == tenant)
-            if state is not None:
-                query = query.where(table.c.state == state)
             last = await _fetch(connection, after, tenant=tenant) if after is not None else None
             begin = (last.created_at, last.id) if last else None
-            rows, more = await page(
-                connection, query, at=table.c.created_at, name=table.c.id, after=begin, limit=limit
-            )
-        found = tuple(_delivery(row) for row in rows)
-        return DeliveryPage(found, found[-1].id if more else None)
+            wanted = {"tenant": tenant, "state": state}
+            return await page(connection, table.c.created_at, _delivery, wanted, after=begin, limit=limit)
 
     async def resend(self, delivery_id: str, *, tenant: str) -> Delivery:
         """Begin again with a dead letter, under the same id. Raises `Conflict` if it is not dead."""

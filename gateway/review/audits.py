@@ -22,7 +22,7 @@ from cache.errors import EntryNotFound
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from gateway.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
-from gateway.review.kept import page, reading, writing
+from gateway.review.kept import Page, page, reading, writing
 from gateway.review.steps import storable
 from gateway.review.windows import (
     AuditTier,
@@ -42,7 +42,7 @@ from storage.schema import audit_windows
 from storage.schema import audits as table
 from storage.sql import Database, DatabaseUnavailable
 
-__all__ = ["Audit", "AuditPage", "AuditVerdict", "Audits", "Judgement", "OnBreach", "pause_if_wrong"]
+__all__ = ["Audit", "AuditVerdict", "Audits", "Judgement", "OnBreach", "pause_if_wrong"]
 
 AuditVerdict = Literal["open", "right", "wrong", "unsure"]
 Judgement = Literal["right", "wrong", "unsure"]
@@ -75,14 +75,6 @@ class Audit:
     judged_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class AuditPage:
-    """Some audits, the oldest first; `next` continues after them, None at the end."""
-
-    audits: tuple[Audit, ...]
-    next: str | None
-
-
 class Audits:
     """All audits. An audit of another tenant is not there."""
 
@@ -110,21 +102,13 @@ class Audits:
         language: str | None = None,
         limit: int = 50,
         after: str | None = None,
-    ) -> AuditPage:
+    ) -> Page[Audit]:
         """A page of a tenant's audits, the oldest first, after the audit `after`."""
         async with reading(self._db, "audits") as connection:
-            query = select(table).where(table.c.tenant == tenant)
-            if verdict is not None:
-                query = query.where(table.c.verdict == verdict)
-            if language is not None:
-                query = query.where(table.c.language == language)
             last = await _fetch(connection, after, tenant=tenant) if after is not None else None
             begin = (last.at, last.id) if last else None
-            rows, more = await page(
-                connection, query, at=table.c.at, name=table.c.id, after=begin, limit=limit
-            )
-        found = tuple(_audit(row) for row in rows)
-        return AuditPage(found, found[-1].id if more else None)
+            wanted = {"tenant": tenant, "verdict": verdict, "language": language}
+            return await page(connection, table.c.at, _audit, wanted, after=begin, limit=limit)
 
     async def judge(
         self,

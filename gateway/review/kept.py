@@ -1,21 +1,23 @@
-"""What tickets and audits share: connections whose loss is told to the asker, and pages, the oldest first."""
+"""What tickets, audits and deliveries share: connections whose loss is told to the asker, and pages."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Column, RowMapping, Select, and_, or_
+from sqlalchemy import Column, RowMapping, and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.errors import StoreUnavailable
 from storage.sql import Database, DatabaseUnavailable
 
-__all__ = ["page", "reading", "writing"]
+__all__ = ["Page", "page", "reading", "writing"]
 
 LARGEST_PAGE = 200
+T = TypeVar("T")
 
 
 @asynccontextmanager
@@ -38,18 +40,29 @@ async def writing(db: Database, what: str) -> AsyncIterator[AsyncConnection]:
         raise StoreUnavailable(f"the {what} can't be changed now") from exc
 
 
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Some of what is kept, the oldest first; `next` continues after them, None at the end."""
+
+    items: tuple[T, ...]
+    next: str | None
+
+
 async def page(
     connection: AsyncConnection,
-    query: Select[Any],
-    *,
     at: Column[Any],
-    name: Column[Any],
+    made: Callable[[RowMapping], T],
+    wanted: Mapping[str, str | None],
+    *,
     after: tuple[datetime, str] | None,
     limit: int,
-) -> tuple[list[RowMapping], bool]:
-    """Rows of a query by time and then name, from after a given one, and whether there are more."""
+) -> Page[T]:
+    """What is made of the rows of a table that hold what is wanted (None: anything), by time and then id."""
+    table = at.table
+    query = select(table).filter_by(**{name: value for name, value in wanted.items() if value is not None})
     if after is not None:
-        query = query.where(or_(at > after[0], and_(at == after[0], name > after[1])))
+        query = query.where(or_(at > after[0], and_(at == after[0], table.c.id > after[1])))
     limit = max(1, min(limit, LARGEST_PAGE))
-    rows = (await connection.execute(query.order_by(at, name).limit(limit + 1))).mappings().all()
-    return list(rows[:limit]), len(rows) > limit
+    found = (await connection.execute(query.order_by(at, table.c.id).limit(limit + 1))).mappings().all()
+    items = tuple(made(row) for row in found[:limit])
+    return Page(items, found[limit - 1]["id"] if len(found) > limit else None)

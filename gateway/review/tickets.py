@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.domain import Question, Step
 from gateway.errors import Conflict, InvalidRequest, NotFound, TicketNotStored
-from gateway.review.kept import page, reading, writing
+from gateway.review.kept import Page, page, reading, writing
 from gateway.review.steps import Json, rendered_steps, storable
 from storage.schema import ticket_events
 from storage.schema import tickets as table
@@ -26,7 +26,6 @@ __all__ = [
     "Ticket",
     "TicketEvent",
     "TicketOutcome",
-    "TicketPage",
     "TicketState",
     "Tickets",
     "canonical_id",
@@ -80,14 +79,6 @@ class TicketEvent:
     by: str
     event: str
     detail: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class TicketPage:
-    """Some tickets, the oldest first; `next` continues after them, None at the end."""
-
-    tickets: tuple[Ticket, ...]
-    next: str | None
 
 
 class Announcing(Protocol):
@@ -166,21 +157,13 @@ class Tickets:
         language: str | None = None,
         limit: int = 50,
         after: str | None = None,
-    ) -> TicketPage:
+    ) -> Page[Ticket]:
         """A page of a tenant's tickets, the oldest first, after the ticket `after`."""
         async with reading(self._db, "tickets") as connection:
-            query = select(table).where(table.c.tenant == tenant)
-            if state is not None:
-                query = query.where(table.c.state == state)
-            if language is not None:
-                query = query.where(table.c.language == language)
             last = await _fetch(connection, after, tenant=tenant) if after is not None else None
             begin = (last.created_at, last.id) if last else None
-            rows, more = await page(
-                connection, query, at=table.c.created_at, name=table.c.id, after=begin, limit=limit
-            )
-        found = tuple(_ticket(row) for row in rows)
-        return TicketPage(found, found[-1].id if more else None)
+            wanted = {"tenant": tenant, "state": state, "language": language}
+            return await page(connection, table.c.created_at, _ticket, wanted, after=begin, limit=limit)
 
     async def count_open(self, *, older_than: timedelta = timedelta(0)) -> int:
         """How many tickets of all tenants wait for a person, claimed ones included."""

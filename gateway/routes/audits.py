@@ -43,7 +43,7 @@ async def audits(
     page = await services.audits.list(
         tenant=caller.tenant, verdict=verdict, language=language, limit=limit, after=after
     )
-    return {"audits": [rendered(audit) for audit in page.audits], "next": page.next}
+    return {"audits": [rendered(audit) for audit in page.items], "next": page.next}
 
 
 @router.get("/bound")

@@ -26,7 +26,7 @@ async def deliveries(
 ) -> dict[str, Any]:
     """A page of deliveries, the oldest first; `state=dead` are the dead letters."""
     page = await services.desk.outbox.list(tenant=caller.tenant, state=state, limit=limit, after=after)
-    return {"deliveries": [_shown(one) for one in page.deliveries], "next": page.next}
+    return {"deliveries": [_shown(one) for one in page.items], "next": page.next}
 
 
 @router.post("/resend")

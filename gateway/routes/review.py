@@ -64,7 +64,7 @@ async def tickets(
     page = await services.tickets.list(
         tenant=caller.tenant, state=state, language=language, limit=limit, after=after
     )
-    return {"tickets": [_whole(ticket) for ticket in page.tickets], "next": page.next}
+    return {"tickets": [_whole(ticket) for ticket in page.items], "next": page.next}
 
 
 @router.get("/{ticket_id}")

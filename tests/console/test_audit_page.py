@@ -34,7 +34,7 @@ def _drawn(desk: Gateway) -> tuple[Any, ...]:
     """The English audits that wait: these hits, and those of tests before."""
     desk.write()
     waiting = desk.services.audits.list(tenant="default", verdict="open", language="en", limit=200)
-    return desk.do(waiting).audits
+    return desk.do(waiting).items
 
 
 def test_answers_are_judged_by_keys_and_a_verdict_can_be_taken_back(
@@ -106,10 +106,10 @@ def test_an_answer_by_rag_is_judged_beside_its_passages(desk: Gateway, chromium:
         expect(page.locator(".told")).to_contain_text("資料が不適切")
         expect(page.locator(".rag-bound")).to_contain_text("1 件を判定")
         assert sato.errors == []
-    [judged] = desk.do(desk.services.audits.list(tenant="default", language="ja")).audits
+    [judged] = desk.do(desk.services.audits.list(tenant="default", language="ja")).items
     assert (judged.verdict, judged.faithful) == ("wrong", True)
 
 
 def _verdict(desk: Gateway, audit_id: str) -> str:
-    found = desk.do(desk.services.audits.list(tenant="default", limit=200)).audits
+    found = desk.do(desk.services.audits.list(tenant="default", limit=200)).items
     return next(one.verdict for one in found if one.id == audit_id)

@@ -42,7 +42,7 @@ def test_dead_letters_are_counted_on_every_page_and_sent_again(desk: Gateway, ch
         expect(page.locator(".deliveries.dead")).to_have_count(0)
         expect(page.locator(".deliveries.waiting .delivery")).to_have_count(2)
         assert (boss.foreign, boss.errors) == ([], [])
-    waiting = desk.do(desk.services.desk.outbox.list(tenant="default", state="waiting")).deliveries
+    waiting = desk.do(desk.services.desk.outbox.list(tenant="default", state="waiting")).items
     assert {one.target for one in waiting} == {"team-a", "team-b"}
 
 

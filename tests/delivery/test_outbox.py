@@ -175,7 +175,7 @@ async def test_a_dead_letter_is_seen_and_can_be_sent_again(
             assert await courier(played).deliver_due() == 1
         await make_due(database)
         assert await courier(played).deliver_due() == 0, "nobody tries any more"
-        [dead] = (await outbox.list(tenant="acme", state="dead")).deliveries
+        [dead] = (await outbox.list(tenant="acme", state="dead")).items
         assert (dead.ticket_id, dead.error) == (ticket, "HTTP 500")
         assert await outbox.count("dead") == 1
         with pytest.raises(NotFound):
@@ -184,7 +184,7 @@ async def test_a_dead_letter_is_seen_and_can_be_sent_again(
         with pytest.raises(Conflict):
             await outbox.resend(dead.id, tenant="acme")
         await courier(played).deliver_due()
-        assert (await outbox.list(tenant="acme", state="sent")).deliveries[0].id == dead.id
+        assert (await outbox.list(tenant="acme", state="sent")).items[0].id == dead.id
         assert played.got[-1].headers["webhook-id"] == dead.id
 
 

@@ -246,7 +246,7 @@ async def test_an_entry_stays_and_a_ticket_asks_about_his_phrasing(
     entry = await store.create("acme", written, by="Sato", state="active")
     erasure = await Erasures(database).forget("u-1", tenant="acme", by="Admin")
     assert erasure.entries == (entry.id,)
-    [ticket] = (await Tickets(database).list(tenant="acme")).tickets
+    [ticket] = (await Tickets(database).list(tenant="acme")).items
     assert (ticket.entry_id, ticket.outcome, ticket.reason) == (
         entry.id, "stale_entry", "phrasing_of_forgotten",
     )  # fmt: skip
@@ -274,8 +274,8 @@ async def test_requests_under_one_id_are_told_apart_by_their_asker(database: Dat
             await connection.execute(update(table).values(request_id="always"))
     await Erasures(database).forget("u-1", tenant="acme", by="Admin")
     tickets = Tickets(database)
-    assert {one.id for one in (await tickets.list(tenant="acme")).tickets} >= {other}
-    assert ticket not in {one.id for one in (await tickets.list(tenant="acme")).tickets}
+    assert {one.id for one in (await tickets.list(tenant="acme")).items} >= {other}
+    assert ticket not in {one.id for one in (await tickets.list(tenant="acme")).items}
     async with database.connect() as connection:
         assert asker_key("acme", "u-2") in (await connection.scalars(select(outcomes.c.asker_key))).all()
 

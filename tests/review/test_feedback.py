@@ -79,7 +79,7 @@ class Room:
         return kept
 
     async def waiting(self) -> tuple[Ticket, ...]:
-        return (await self.tickets.list(tenant="acme")).tickets
+        return (await self.tickets.list(tenant="acme")).items
 
     async def state(self) -> str:
         return (await self.entries.get("acme", self.entry.id)).state

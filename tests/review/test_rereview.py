@@ -80,7 +80,7 @@ class Office:
         return (await self.entries.get(entry.tenant, entry.id)).state
 
     async def asked(self, *, tenant: str = "acme") -> tuple[Ticket, ...]:
-        return (await self.tickets.list(tenant=tenant)).tickets
+        return (await self.tickets.list(tenant=tenant)).items
 
     async def finds(self, text: str) -> bool:
         found = await self.shelf.find(await encode_one(WordEncoder(), text), tenant="acme", language="en")

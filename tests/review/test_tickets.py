@@ -57,7 +57,7 @@ async def test_another_tenants_ticket_is_not_there(database: Database) -> None:
             await look(ticket_id, tenant="other")
     with pytest.raises(NotFound):
         await tickets.claim(ticket_id, tenant="other", by="Sato")
-    assert (await tickets.list(tenant="other")).tickets == ()
+    assert (await tickets.list(tenant="other")).items == ()
 
 
 @pytest.mark.parametrize("typed", ["T-7K3M0Q21", "t-7k3moq2i", "7K3M 0Q2L", " t_7k3m0q2l "])
@@ -78,7 +78,7 @@ async def test_pages_follow_each_other_without_gap_or_repeat(database: Database)
     after: str | None = None
     while True:
         page = await tickets.list(tenant="acme", limit=3, after=after)
-        seen += [ticket.id for ticket in page.tickets]
+        seen += [ticket.id for ticket in page.items]
         after = page.next
         if after is None:
             break
@@ -90,9 +90,9 @@ async def test_a_list_is_narrowed_by_state_and_language(database: Database) -> N
     english, japanese = await opened(tickets), await opened(tickets, "料金は？", language="ja")
     await tickets.claim(japanese, tenant="acme", by="Sato")
     found = await tickets.list(tenant="acme", state="open")
-    assert [ticket.id for ticket in found.tickets] == [english]
+    assert [ticket.id for ticket in found.items] == [english]
     found = await tickets.list(tenant="acme", language="ja")
-    assert [ticket.id for ticket in found.tickets] == [japanese]
+    assert [ticket.id for ticket in found.items] == [japanese]
     assert await tickets.count_open() == 2
     assert await tickets.count_open(older_than=timedelta(hours=1)) == 0
     await tickets.dismiss(english, tenant="acme", by="Sato")

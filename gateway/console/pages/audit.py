@@ -103,8 +103,8 @@ class _Page:
             limit=AHEAD,
             after=self.last,
         )
-        self.ahead.extend(page.audits)
-        self.last = page.audits[-1].id if page.next else None
+        self.ahead.extend(page.items)
+        self.last = page.items[-1].id if page.next else None
 
     def _audit(self, audit: Audit) -> None:
         t = self.visit.t

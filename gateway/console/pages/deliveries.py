@@ -59,7 +59,7 @@ class _Page:
                     self._list(state, rows, count)
 
     async def _of(self, state: DeliveryState) -> tuple[Delivery, ...]:
-        return (await self.outbox.list(tenant=self.visit.tenant, state=state, limit=SHOWN)).deliveries
+        return (await self.outbox.list(tenant=self.visit.tenant, state=state, limit=SHOWN)).items
 
     def _list(self, state: DeliveryState, rows: Sequence[Delivery], count: int) -> None:
         t = self.visit.t
