@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, SecretStr, model_validator
+from pydantic import Field, PrivateAttr, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from gateway.settings.console import ConsoleSettings, OidcSettings
@@ -151,6 +151,12 @@ class StorageSettings(Section):
     qdrant_api_key: SecretStr | None = None
     encryption_key: SecretStr | None = None  # what askers wrote is sealed with it; 128 hexadecimal digits
     former_encryption_keys: list[SecretStr] = []  # until `sekisho reseal` has run
+
+    @field_validator("url", "qdrant_url", "qdrant_api_key", mode="before")
+    @classmethod
+    def _empty_is_none(cls, given: Any) -> Any:
+        """A variable of the environment that is set to nothing says that there is no such server."""
+        return None if given == "" else given
 
     @model_validator(mode="after")
     def _keys_can_be_used(self) -> Self:

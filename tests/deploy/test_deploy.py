@@ -46,6 +46,9 @@ def test_the_production_configuration_is_sound() -> None:
     check = [sys.executable, "-m", "gateway", "check-config", "--config", str(DEPLOY / "sekisho.yaml")]
     done = subprocess.run(check, env={**os.environ, **values}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    alone = {**os.environ, **values, "DATABASE_URL": "", "QDRANT_URL": "", "QDRANT_KEY": ""}
+    without_servers = subprocess.run(check, env=alone, capture_output=True, text=True)
+    assert without_servers.returncode == 0, without_servers.stderr
     missing = subprocess.run(check, env=dict(os.environ), capture_output=True, text=True)
     assert missing.returncode == 2
     assert "DATABASE_URL" in missing.stderr

@@ -111,7 +111,16 @@ class _Page:
     def _refusal(self, one: Refusal) -> None:
         ui.label(self.visit.t("entries.line", n=one.line)).classes("strong")
         ui.label(self.visit.t.or_else(f"entry.{one.field}", one.field))
-        ui.label(one.expected).classes("quiet")
+        exactly = self.visit.t.language == "en"
+        said = one.expected if exactly else self.visit.t.or_else(f"expected.{_family(one)}", one.expected)
+        ui.label(said).classes("quiet").props["title"] = one.expected
+
+
+def _family(one: Refusal) -> str:
+    """The kind of field: all further phrasings are alike, and all days."""
+    if one.field in ("valid_from", "valid_until", "review_by"):
+        return "day"
+    return "phrasings" if one.field.startswith("phrasing") else one.field
 
 
 @asynccontextmanager
