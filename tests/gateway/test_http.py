@@ -242,7 +242,7 @@ def test_a_request_that_cannot_be_used_names_the_field(
         pytest.param(b"{", 400, "not JSON", id="half a JSON"),
         pytest.param(b"\x00\x01\x02\xff" * 100, 400, "", id="binary"),
         pytest.param(b'{"messages": [{"role": "user", "content": "\xff\xfe"}]}', 400, "", id="invalid UTF-8"),
-        pytest.param(b"[]", 400, "", id="a list"),
+        pytest.param(b"[]", 400, "expected a JSON object", id="a list"),
         pytest.param(b'{"messages": [{"role": "user", "content": "' + b"x" * 1_000_000 + b'"}]}', 413, "too large", id="1 MB"),
     ],
 )  # fmt: skip
@@ -254,6 +254,13 @@ def test_a_body_that_is_no_request_is_refused_without_a_traceback(
     assert reply.status_code == status, reply.text
     assert said in reply.json()["error"]["message"]
     assert "Traceback" not in reply.text
+
+
+def test_a_body_of_another_content_type_is_told_which_one_is_due(gateway: Gateway) -> None:
+    with gateway.http() as client:
+        reply = client.post(CHAT, content=b'{"messages": []}', headers={"content-type": "text/plain"})
+    assert reply.status_code == 400
+    assert "Content-Type: application/json" in reply.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(
