@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cache.evidence import EVIDENCE, Numbers, covered
+from cache.spelling import spelt
 from cache.text import character_grams, normalise
 from cache.wording import WORDED, agreements
 from encoders import Vector
@@ -37,7 +38,7 @@ class ShelfArrays:
     def of(cls, vectors: Vector, texts: Sequence[str], owners: Owners, language: str) -> Self:
         """The shelf of these phrasings; `owners` numbers the entry of each, ascending."""
         columns: dict[str, int] = {}
-        grams, sizes = _gram_table(texts, columns, grow=True)
+        grams, sizes = _gram_table(texts, columns, language, grow=True)
         starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])
         return cls(vectors, tuple(texts), language, grams, sizes, columns, starts)
 
@@ -47,31 +48,20 @@ class ShelfArrays:
         ends = np.append(self.starts[1:], len(self.sizes))
         return np.asarray(ends - self.starts, np.intp)
 
-    def evidence(self, vectors: Vector, texts: Sequence[str]) -> Numbers:
-        """The evidence for every entry, shape (questions, entries, pieces of evidence)."""
-        grams, sizes = _gram_table(texts, self.columns, grow=False)
-        return with_leads(self._without_leads(vectors, texts, grams, sizes, itself=None))
+    def evidence(self, vectors: Vector, texts: Sequence[str], *, itself: Owners | None = None) -> Numbers:
+        """The evidence for every entry, shape (questions, entries, pieces of evidence).
+
+        For questions that stand on the shelf `itself` has their rows: each is judged as if it did not.
+        """
+        grams, sizes = _gram_table(texts, self.columns, self.language, grow=False)
+        return with_leads(self._without_leads(vectors, texts, grams, sizes, itself))
 
     def held_out(self, rows: Owners) -> Numbers:
         """The evidence for phrasings of the shelf itself, each as if it were not on it."""
-        return with_leads(
-            self._without_leads(
-                self.vectors[rows],
-                [self.texts[row] for row in rows],
-                self.grams[rows],
-                self.sizes[rows],
-                itself=rows,
-            )
-        )
+        return self.evidence(self.vectors[rows], [self.texts[row] for row in rows], itself=rows)
 
     def _without_leads(
-        self,
-        vectors: Vector,
-        texts: Sequence[str],
-        grams: csr_array,
-        sizes: Numbers,
-        *,
-        itself: Owners | None,
+        self, vectors: Vector, texts: Sequence[str], grams: csr_array, sizes: Numbers, itself: Owners | None
     ) -> Numbers:
         cosines = (vectors @ self.vectors.T).astype(np.float64)
         both = sizes[:, None] + self.sizes[None, :]
@@ -146,8 +136,10 @@ def _lead(values: Numbers) -> Numbers:
     return lead
 
 
-def _gram_table(texts: Sequence[str], columns: dict[str, int], *, grow: bool) -> tuple[csr_array, Numbers]:
-    grams = [character_grams(normalise(text)) for text in texts]
+def _gram_table(
+    texts: Sequence[str], columns: dict[str, int], language: str, *, grow: bool
+) -> tuple[csr_array, Numbers]:
+    grams = [character_grams(normalise(spelt(text, language))) for text in texts]
     if grow:
         for one in grams:
             for gram in one:

@@ -9,9 +9,10 @@ so the bound assumes traffic that is no worse than that; docs/statistics.md says
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from anyio import to_thread
@@ -19,15 +20,18 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from cache.arrays import Owners, ShelfArrays, without_entries
+from cache.asking import readings, says_all
 from cache.entries import Entry
 from cache.evidence import Numbers, Weighing
 from cache.guards import Guard
 from cache.matching import objection
 from cache.scoring import Scorer
+from cache.spelling import spelt
 from encoders import Encoder, Vector
 
 __all__ = [
     "CONFIDENCE",
+    "Asked",
     "Cut",
     "Labelled",
     "Probes",
@@ -44,6 +48,7 @@ CONFIDENCE = 0.95
 # served 29 % right and .2 % wrong at .95, 39 % and .3 % at .8, CLINC150 65 % and .7 %.
 CUT_CONFIDENCE = 0.8
 _WORTH_GUARDING = 0.3  # far below any cut that is found, a veto changes nothing
+_ARRAYS = ("scores", "right", "answerable", "questions", "entries")
 _CHUNK = 256  # probes at a time: 10,000 phrasings stay below 200 MB
 
 
@@ -71,11 +76,36 @@ class Probes:
     questions: Owners  # which text was asked
     entries: Owners  # which entry scored best
     phrasings: tuple[str, ...]  # its phrasing nearest to the question
+    read: tuple[str, ...]  # the reading of the question that it was found by
 
 
 _NO_PROBES = Probes(
-    np.empty(0), np.empty(0, bool), np.empty(0, bool), np.empty(0, np.intp), np.empty(0, np.intp), ()
+    np.empty(0), np.empty(0, bool), np.empty(0, bool), np.empty(0, np.intp), np.empty(0, np.intp), (), ()
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Questions as one of their readings has them."""
+
+    texts: tuple[str, ...]
+    vectors: Vector
+
+    @classmethod
+    async def by_readings(
+        cls, texts: Sequence[str], vectors: Vector, language: str, encoder: Encoder
+    ) -> tuple[Self, ...]:
+        """What they only ask, and all but their courtesies (`cache.asking`); one if both are the same."""
+        found = []
+        for which in (0, -1):
+            read = tuple(readings(text, language)[which] for text in texts)
+            other = [row for row, text in enumerate(texts) if read[row] not in (text, spelt(text, language))]
+            changed = vectors.copy()
+            if other:
+                changed[other] = await encoder.encode([read[row] for row in other])
+            found.append(cls(read, changed))
+        first, last = found
+        return (first,) if first.texts == last.texts else (first, last)
 
 
 def upper_bound(wrong: int, n: int, *, confidence: float = CONFIDENCE) -> float:
@@ -107,6 +137,9 @@ class Labelled:
     entry: str | None
 
 
+_Judge = Callable[[Asked, Owners], Probes]
+
+
 async def shelf_cut(
     entries: Sequence[Entry],
     encoder: Encoder,
@@ -126,56 +159,78 @@ async def shelf_cut(
     owners = np.repeat(np.arange(len(entries)), [len(entry.phrasings) for entry in entries])
     if not texts:
         return cut_for(_NO_PROBES, target_error=target_error, default=default)
-    vectors = await encoder.encode(texts)
     language = entries[0].language
+    vectors = await encoder.encode([spelt(text, language) for text in texts])
     shelf = await to_thread.run_sync(lambda: ShelfArrays.of(vectors, texts, owners, language))
     if _wrong_allowed(len(labelled), target_error) < 0:
-        asked, origin = texts, ""
-        probes = await to_thread.run_sync(lambda: probe(shelf, scorer.weighing))
+        asked, origin, judge = texts, "", partial(probe, shelf, scorer.weighing)
     else:
         asked, origin = [one.text for one in labelled], "labelled questions: "
-        gold = _gold(entries, labelled)
-        ask_all = partial(ask, shelf, await encoder.encode(asked), asked, gold, scorer.weighing)
-        probes = await to_thread.run_sync(ask_all)
-    reread = await _reread(probes, asked, scorer)
+        vectors = await encoder.encode([spelt(text, language) for text in asked])
+        judge = partial(ask, shelf, scorer.weighing, _gold(entries, labelled))
+    by_readings = await Asked.by_readings(asked, vectors, language, encoder)
+    probes = await to_thread.run_sync(lambda: _by_the_first_that_says_all(judge, by_readings, language))
+    reread = await _reread(probes, scorer)
     probes = await to_thread.run_sync(lambda: guarded(reread, asked, entries, guards))
     cut = cut_for(probes, target_error=target_error, default=default)
     return replace(cut, why=f"{origin}{cut.why}")
 
 
-async def _reread(probes: Probes, asked: Sequence[str], scorer: Scorer) -> Probes:
+def _by_the_first_that_says_all(judge: _Judge, by_readings: Sequence[Asked], language: str) -> Probes:
+    """The probes by the reading that each question is served by; see `Shelf`."""
+    first, *rest = by_readings
+    probes = judge(first, np.arange(len(first.texts)))
+    for asked in rest:
+        again = [
+            at
+            for at, row in enumerate(probes.questions)
+            if asked.texts[row] != first.texts[row]
+            and not says_all(first.texts[row], probes.phrasings[at], language)
+        ]
+        probes = _replaced(probes, again, judge(asked, np.unique(probes.questions[again])))
+    return probes
+
+
+def _replaced(probes: Probes, places: Sequence[int], others: Probes) -> Probes:
+    """Probes with those of the same question and kind in their places."""
+    kinds = enumerate(zip(others.questions, others.answerable, strict=True))
+    found = {kind: len(probes.scores) + at for at, kind in kinds}
+    order = np.arange(len(probes.scores))
+    order[places] = [found[probes.questions[at], probes.answerable[at]] for at in places]
+    return _at(_joined([probes, others]), order)
+
+
+async def _reread(probes: Probes, scorer: Scorer) -> Probes:
     """The probes with the scores that they have after the pair model, as questions are served."""
-    pairs = [(asked[row], phrasing) for row, phrasing in zip(probes.questions, probes.phrasings, strict=True)]
+    pairs = [*zip(probes.read, probes.phrasings, strict=True)]
     return replace(probes, scores=await scorer.reread(probes.scores, pairs))
 
 
-def probe(shelf: ShelfArrays, weighing: Weighing) -> Probes:
-    """Hold out each phrasing, then its whole entry, and see what would have been served."""
+def probe(shelf: ShelfArrays, weighing: Weighing, asked: Asked, asking: Owners) -> Probes:
+    """Hold out each phrasing that asks, then its whole entry, and see what would have been served."""
     sizes = shelf.entry_sizes
     owners = np.repeat(np.arange(len(sizes)), sizes)
-    parts: list[Probes] = []
-    for rows in _chunks(len(owners)):
+    parts: list[Probes] = [_NO_PROBES]
+    for rows in _chunks(asking):
         own = owners[rows]
-        evidence = shelf.held_out(rows)
+        evidence = shelf.evidence(asked.vectors[rows], [asked.texts[row] for row in rows], itself=rows)
         findable = sizes[own] > 1  # a single phrasing leaves nothing to be found by
         found = weighing.probability(evidence)
         gone = weighing.probability(without_entries(evidence, own))
         gone[np.arange(len(rows)), own] = 0.0
         parts += [
-            _best(shelf, shelf.vectors, found[findable], rows[findable], own[findable], held_out=True),
-            _best(shelf, shelf.vectors, gone, rows, np.full(len(rows), -1), held_out=True),
+            _best(shelf, asked, found[findable], rows[findable], own[findable], held_out=True),
+            _best(shelf, asked, gone, rows, np.full(len(rows), -1), held_out=True),
         ]
     return _joined(parts)
 
 
-def ask(
-    shelf: ShelfArrays, vectors: Vector, texts: Sequence[str], gold: Owners, weighing: Weighing
-) -> Probes:
+def ask(shelf: ShelfArrays, weighing: Weighing, gold: Owners, asked: Asked, asking: Owners) -> Probes:
     """What the shelf would have served for questions whose entry is known (-1: none)."""
-    parts: list[Probes] = []
-    for rows in _chunks(len(texts)):
-        found = weighing.probability(shelf.evidence(vectors[rows], [texts[row] for row in rows]))
-        parts.append(_best(shelf, vectors, found, rows, gold[rows], held_out=False))
+    parts: list[Probes] = [_NO_PROBES]
+    for rows in _chunks(asking):
+        evidence = shelf.evidence(asked.vectors[rows], [asked.texts[row] for row in rows])
+        parts.append(_best(shelf, asked, weighing.probability(evidence), rows, gold[rows], held_out=False))
     return _joined(parts)
 
 
@@ -193,18 +248,30 @@ def guarded(
 
 
 def _best(
-    shelf: ShelfArrays, vectors: Vector, found: Numbers, questions: Owners, gold: Owners, *, held_out: bool
+    shelf: ShelfArrays, asked: Asked, found: Numbers, questions: Owners, gold: Owners, *, held_out: bool
 ) -> Probes:
     entries = found.argmax(axis=1)
     itself = questions if held_out else None
-    phrasings = tuple(shelf.best_phrasings(vectors[questions], entries, itself))
-    return Probes(found.max(axis=1), entries == gold, gold >= 0, questions, entries, phrasings)
+    phrasings = tuple(shelf.best_phrasings(asked.vectors[questions], entries, itself))
+    read = tuple(asked.texts[row] for row in questions)
+    return Probes(found.max(axis=1), entries == gold, gold >= 0, questions, entries, phrasings, read)
 
 
 def _joined(parts: Sequence[Probes]) -> Probes:
-    names = ("scores", "right", "answerable", "questions", "entries")
-    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return Probes(**arrays, phrasings=tuple(text for part in parts for text in part.phrasings))
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS
+    }
+    return Probes(
+        **arrays,
+        phrasings=tuple(text for part in parts for text in part.phrasings),
+        read=tuple(text for part in parts for text in part.read),
+    )
+
+
+def _at(probes: Probes, order: Owners) -> Probes:
+    arrays: dict[str, Any] = {name: getattr(probes, name)[order] for name in _ARRAYS}
+    phrasings, read = (tuple(texts[at] for at in order) for texts in (probes.phrasings, probes.read))
+    return Probes(**arrays, phrasings=phrasings, read=read)
 
 
 def _gold(entries: Sequence[Entry], labelled: Sequence[Labelled]) -> Owners:
@@ -232,6 +299,6 @@ def _cut(probes: Probes, score: float, target_error: float, *, bound: float | No
     )
 
 
-def _chunks(n: int) -> Iterator[Owners]:
-    for start in range(0, n, _CHUNK):
-        yield np.arange(start, min(n, start + _CHUNK))
+def _chunks(rows: Owners) -> Iterator[Owners]:
+    for start in range(0, len(rows), _CHUNK):
+        yield rows[start : start + _CHUNK]

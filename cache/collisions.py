@@ -22,6 +22,7 @@ from cache.guards import Guard
 from cache.matching import NEAR, Candidate, Hit, Miss, NearMiss, Objection, closest, decide
 from cache.scoring import Scorer
 from cache.shelf import Shelf
+from cache.spelling import spelt
 from cache.trial import Trial
 from encoders import Encoded, Encoder
 
@@ -117,7 +118,7 @@ async def competing(
     texts = [text for entry in entries for text in entry.phrasings]
     if not texts:
         return ()
-    vectors = await encoder.encode(texts)
+    vectors = await encoder.encode([spelt(text, entries[0].language) for text in texts])
     owners = np.repeat(np.arange(len(entries)), [len(entry.phrasings) for entry in entries])
 
     def nearest() -> list[tuple[int, Candidate]]:
@@ -211,7 +212,7 @@ def _near(
                 int(rows[at]),
                 Candidate(
                     entry=entries[other],
-                    phrasing=closest(texts[rows[at]], entries[other].phrasings),
+                    phrasing=closest(texts[rows[at]], entries[other].phrasings, entries[other].language),
                     evidence=Evidence(**dict(zip(EVIDENCE, map(float, evidence[at, other]), strict=True))),
                     score=float(scores[at, other]),
                 ),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Integer, bindparam, case, select, update
 
+from cache.spelling import spelt
 from cache.store import EntryStore
 from encoders import Encoder, Vector
 from storage.parts import in_parts
@@ -136,7 +137,7 @@ async def _behind(store: EntryStore) -> list[_Behind]:
 async def _points(store: EntryStore, encoder: Encoder, batch: Sequence[_Behind]) -> list[Point]:
     """The points of those in a batch that are served."""
     phrasings = await _phrasings(store, [one.id for one in batch if one.state == "active"])
-    vectors = await encoder.encode([row.text for row in phrasings]) if phrasings else ()
+    vectors = await encoder.encode([spelt(row.text, row.language) for row in phrasings]) if phrasings else ()
     return [_point(row, vector) for row, vector in zip(phrasings, vectors, strict=True)]
 
 

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from cache.asking import readings
 from cache.entries import Entry
 from cache.evidence import Evidence, Weighing, agreement, covered
 from cache.guards import Compared, Guard
+from cache.spelling import spelt
 from cache.text import pieces
 from cache.wording import WORDED, agreements
 
@@ -152,8 +154,18 @@ def _held_back(candidate: Candidate, reason: str, seen: Objection | None = None)
 def objection(
     question: str, phrasing: str, phrasings: Sequence[str], language: str, guards: Sequence[Guard]
 ) -> Objection | None:
-    """What the first objecting guard saw; a guard that could not look objects too."""
-    compared = Compared(question=question, phrasing=phrasing, phrasings=tuple(phrasings), language=language)
+    """What the first objecting guard saw; a guard that could not look objects too.
+
+    Both the whole question is looked at and what it asks: one word in another's place shows only there.
+    """
+    for text in dict.fromkeys((question, *readings(question, language))):
+        compared = Compared(question=text, phrasing=phrasing, phrasings=tuple(phrasings), language=language)
+        if (seen := _vetoed(compared, guards)) is not None:
+            return seen
+    return None
+
+
+def _vetoed(compared: Compared, guards: Sequence[Guard]) -> Objection | None:
     for guard in guards:
         try:
             seen = guard.veto(compared)
@@ -165,10 +177,14 @@ def objection(
     return None
 
 
-def closest(question: str, phrasings: Sequence[str]) -> str:
+def closest(question: str, phrasings: Sequence[str], language: str) -> str:
     """The phrasing whose wording agrees best with a question's."""
-    grams = pieces(question).grams
-    return max(phrasings, key=lambda text: agreement(grams, pieces(text).grams))
+    return max(phrasings, key=lambda text: _characters(question, text, language))
+
+
+def _characters(question: str, phrasing: str, language: str) -> float:
+    """The share of character n-grams in common."""
+    return agreement(pieces(spelt(question, language)).grams, pieces(spelt(phrasing, language)).grams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +207,8 @@ def _nearness(question: str, entry: Entry, similar: Similar) -> _Nearness:
     floor = similar.floor if similar.floor is not None else 0.0
     cosines = [cosine for _, cosine in found] or [floor]
     second = cosines[1] if len(cosines) > 1 else floor if len(wording) > 1 else cosines[0]
-    worded = closest(question, entry.phrasings)
-    characters = agreement(pieces(question).grams, pieces(worded).grams)
+    worded = closest(question, entry.phrasings, entry.language)
+    characters = _characters(question, worded, entry.language)
     aligned, unaligned = _worded(question, entry)
     return _Nearness(
         entry,

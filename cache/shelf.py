@@ -9,6 +9,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Self
 
+from cache.asking import readings, says_all
 from cache.calibration import Cut, Labelled, shelf_cut
 from cache.cuts import Cuts
 from cache.evidence import Weights
@@ -18,7 +19,7 @@ from cache.looks import Looks
 from cache.matching import Candidate, Hit, Match, Miss, Similar, candidates, decide
 from cache.scoring import Scorer
 from cache.store import EntryStore, Phrased
-from encoders import Encoded, Encoder, EncoderError
+from encoders import Encoded, Encoder, EncoderError, encode_one
 from encoders.pairs import PairModel
 from storage.vectors import Found, IndexUnavailable, VectorIndex, Where
 
@@ -99,7 +100,7 @@ class Shelf:
         except IndexUnavailable as dead:
             return Miss(reason=f"the index could not be asked: {dead}", lookup_failed=True)
         except EncoderError as broken:  # a verifier that fails is a miss
-            return Miss(reason=f"the pair model could not be asked: {broken}", lookup_failed=True)
+            return Miss(reason=f"a model could not be asked: {broken}", lookup_failed=True)
         cut = (await self.cut(tenant, language)).score
         return decide(question.text, ranked, cut=cut, guards=self._guards)
 
@@ -159,6 +160,18 @@ class Shelf:
         return await self._looks.once("ranked", question, (tenant, language, group), look)
 
     async def _rank(
+        self, question: Encoded, *, tenant: str, language: str, group: str
+    ) -> tuple[Candidate, ...]:
+        """The candidates by the first reading of the question that says all that the best of them says."""
+        ranked: tuple[Candidate, ...] = ()
+        for text in readings(question.text, language):
+            asked = question if text == question.text else await encode_one(self._encoder, text)
+            ranked = await self._rank_as(asked, tenant=tenant, language=language, group=group)
+            if ranked and says_all(text, ranked[0].phrasing, language):
+                break
+        return ranked
+
+    async def _rank_as(
         self, question: Encoded, *, tenant: str, language: str, group: str
     ) -> tuple[Candidate, ...]:
         everybodys, groups = shelf_key(tenant, language, ""), shelf_key(tenant, language, group)

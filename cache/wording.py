@@ -18,10 +18,11 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from cache.spelling import spelt
 from cache.text import is_cjk
 from encoders.words import Kind, Word, word_reader
 
-__all__ = ["WORDED", "Term", "Wording", "agreement", "agreements", "terms"]
+__all__ = ["WORDED", "Term", "Wording", "agreement", "agreements", "left_over", "terms"]
 
 WORDED: Final = ("ja", "zh")
 """The languages that have tables."""
@@ -74,6 +75,16 @@ def agreement(question: str, phrasing: str, language: str) -> Wording:
     return Wording(min(there, here), gap, lone)
 
 
+def left_over(text: str, other: str, language: str) -> float:
+    """The weight, 0 to 1, of the heaviest word of a text that has no partner in another.
+
+    Raises:
+        LookupError: if the language has no tables.
+    """
+    some, others = terms(text, language), terms(other, language)
+    return _covered(some, others)[1] if some else 0.0
+
+
 def agreements(questions: Sequence[str], phrasings: Sequence[str], language: str) -> tuple[Numbers, Numbers]:
     """`aligned` and `unaligned` of every question with every phrasing, shape (questions, phrasings) each."""
     asked = [terms(text, language) for text in questions]
@@ -96,7 +107,7 @@ def terms(text: str, language: str) -> tuple[Term, ...]:
 def _remembered(text: str, language: str) -> tuple[Term, ...]:
     if language not in WORDED:
         raise LookupError(f"no wording is known for the language {language!r}; known are {', '.join(WORDED)}")
-    return _lexicon(language).terms(text)
+    return _lexicon(language).terms(spelt(text, language))
 
 
 def _covered(some: Sequence[Term], others: Sequence[Term]) -> tuple[float, float, str | None]:

@@ -19,7 +19,7 @@ import yaml
 from sklearn.linear_model import LogisticRegression
 
 from cache.arrays import ShelfArrays
-from cache.calibration import ask
+from cache.calibration import Asked, ask
 from cache.evidence import EVIDENCE, Numbers, Weights
 from encoders import Encoder
 from encoders.onnx import OnnxEncoder
@@ -191,7 +191,8 @@ async def reread(encoder: Encoder, data: Path, table: dict[str, Any]) -> dict[st
         asked = [row["text"] for row in traffic]
         gold = np.array([number.get(row["entry_id"], NONE) for row in traffic])
         shelf = ShelfArrays.of(await encoder.encode(texts), texts, owners, "en")
-        probes = ask(shelf, await encoder.encode(asked), asked, gold, weighing)
+        whole = Asked(tuple(asked), await encoder.encode(asked))
+        probes = ask(shelf, weighing, gold, whole, np.arange(len(asked)))
         logits = await model.scores(list(zip(asked, probes.phrasings, strict=True)))
         first = np.clip(probes.scores, 1e-6, 1 - 1e-6)
         odds = np.stack([np.log(first / (1 - first)), logits], axis=1).clip(-FARTHEST, FARTHEST)

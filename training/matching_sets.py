@@ -13,6 +13,7 @@ from cache.arrays import ShelfArrays, without_entries
 from cache.evidence import EVIDENCE, Numbers
 from cache.guards import default_guards
 from cache.matching import objection
+from cache.spelling import spelt
 from encoders import Encoder
 from training.command import rows
 from training.question_pairs import Frames, family_pairs
@@ -98,8 +99,8 @@ async def alone(encoder: Encoder, both: list[dict[str, Any]]) -> tuple[Numbers, 
         if objection(row["question"], row["cached_question"], (row["cached_question"],), row["lang"], guards)
         is None
     ]
-    stored = await encoder.encode([row["cached_question"] for row in kept])
-    asked = await encoder.encode([row["question"] for row in kept])
+    stored = await encoder.encode([spelt(row["cached_question"], row["lang"]) for row in kept])
+    asked = await encoder.encode([spelt(row["question"], row["lang"]) for row in kept])
     evidence = []
     for row, one, other in zip(kept, stored, asked, strict=True):
         shelf = ShelfArrays.of(one[None], [row["cached_question"]], np.zeros(1, np.intp), row["lang"])
@@ -119,8 +120,11 @@ async def judged(
     language: str,
 ) -> Judged:
     """A shelf, and what it finds for questions whose right entry is known."""
-    shelf = ShelfArrays.of(await encoder.encode(texts), texts, owners, language)
-    evidence, first = nearest(shelf.evidence(await encoder.encode(asked), asked), by)
+    vectors, theirs = [
+        await encoder.encode([spelt(text, language) for text in some]) for some in (texts, asked)
+    ]
+    shelf = ShelfArrays.of(vectors, texts, owners, language)
+    evidence, first = nearest(shelf.evidence(theirs, asked), by)
     held = shelf.held_out(np.arange(len(texts)))
     mine, mine_first = nearest(held, by)
     gone, _ = nearest(without_entries(held, owners), by)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Self
 
 from cache.guards import Compared
@@ -14,7 +14,7 @@ from cache.guards.identifiers import without_identifiers
 from cache.guards.tables import Found, Terms, read_table
 from cache.guards.texts import REMEMBERED, Text, overlap
 
-__all__ = ["NumberGuard", "Quantity", "numerals"]
+__all__ = ["NumberGuard", "Quantity", "in_digits", "numerals"]
 
 _OPEN_FROM = 3  # an entry that names three different values is about any value
 _ABOUT_THE_SAME = 0.2  # share of other content in common from which numbers are compared at all
@@ -24,6 +24,7 @@ _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.ASCII)
 _A_UNIT_OF = re.compile(r"\ban? (?=[a-z])")
 _AFTERNOON = re.compile(r"(?:午後|下午|晚上)の?(\d{1,2})(?=[時时点點])")
 _NOON = 12
+_TWO = re.compile(r"[两兩](?=[个個张張天年次件条條位人块塊元名台本周週小])")
 _NUMBER = r"(?<![\d.])-?\d+(?:[./:^]\d+)*|\d+(?:[./:^]\d+)*"
 
 
@@ -63,7 +64,7 @@ class NumberGuard:
     @classmethod
     def load(cls) -> Self:
         """The guard with the shipped units and numerals."""
-        read = lru_cache(REMEMBERED)(_Reader.from_table(read_table("numbers.yaml")))
+        read = lru_cache(REMEMBERED)(_reader())
         return cls(lambda text: read(without_identifiers(text)))
 
     def veto(self, compared: Compared, /) -> str | None:
@@ -78,6 +79,19 @@ class NumberGuard:
         if any(_agree(here, one) for one in stored):
             return None
         return f"the question has {_listed(here)}, the entry {_listed(there)}"
+
+
+def in_digits(text: str) -> str:
+    """A Japanese or Chinese text with its numerals in digits: 二十三天 as 23天, 令和7年 as 2025年.
+
+    What only contains a numeral stays: 一般, 統一.
+    """
+    return _reader().spelt(text)
+
+
+@cache
+def _reader() -> _Reader:
+    return _Reader.from_table(read_table("numbers.yaml"))
 
 
 def _differ(here: Quantities, there: Quantities, alike: float) -> bool:
@@ -121,6 +135,7 @@ class _Reader:
     words: Mapping[str, str]
     word: Terms
     kanji: re.Pattern[str]
+    passed: re.Pattern[str]  # longer words that only contain a numeral
     digits: Mapping[str, int]
     tens: Mapping[str, int]
     era: re.Pattern[str]
@@ -149,6 +164,7 @@ class _Reader:
                 rf"(?<![{numerals}])[\d{numerals}]*[{numerals}][\d{numerals}]*"
                 rf"(?=[{table['counters']}ヶケカか箇%]|$|[^\u4e00-\u9fff])"
             ),
+            passed=re.compile("|".join(map(re.escape, table["passed"]))),
             digits=table["kanji"],
             tens=table["kanji_tens"],
             era=re.compile(rf"({'|'.join(table['eras'])})(元|\d+)(?=年)"),
@@ -176,8 +192,27 @@ class _Reader:
         text = "".join([*pieces, text[at:]])
         if text.isascii():
             return text
-        text = _AFTERNOON.sub(_on_the_day, self.kanji.sub(self._kanji_value, text))
-        return self.era.sub(lambda found: str(self.eras[found[1]] + _era_year(found[2])), text)
+        return self._dated(self.kanji.sub(self._kanji_value, text))
+
+    def spelt(self, text: str) -> str:
+        """A text with the numerals of its kanji in digits, and all else as it is."""
+        if text.isascii():
+            return text
+        pieces, at = [], 0
+        for passed in [*self.passed.finditer(text), None]:
+            part = text[at : passed.start() if passed else len(text)]
+            pieces += [
+                self.kanji.sub(self._kanji_value, _TWO.sub("2", part)),
+                passed.group() if passed else "",
+            ]
+            at = passed.end() if passed else at
+        return self._dated("".join(pieces))
+
+    def _dated(self, text: str) -> str:
+        """A text with the hours of the day and the years of our calendar."""
+        return self.era.sub(
+            lambda found: str(self.eras[found[1]] + _era_year(found[2])), _AFTERNOON.sub(_on_the_day, text)
+        )
 
     def _one(self, found: re.Match[str]) -> str:
         unit = re.match(r"[a-z]+", found.string[found.end() :])

@@ -18,6 +18,7 @@ __all__ = ["PolarityGuard", "is_negated"]
 _ABOUT_THE_SAME = 0.4  # share of content in common from which a denied word can be the difference
 _SAME_BUT_FOR_IT = 0.85  # from which a negation is the difference, whatever word it denies
 _ASKING = re.compile(r"[不没]\W*$")  # 能用不？ only asks
+_AGAIN = "再"  # 不想再用: read as one word
 _BEHIND = 12  # characters after a Chinese negation that may hold what it denies
 
 
@@ -57,7 +58,8 @@ class _Words:
         else:
             words = word_reader()(plain[negation.end :], language)
         for word in words[:_BEHIND]:
-            passed_over = word.kind in ("mark", "number") or {word.base, word.surface} & self.skipped
+            said = {word.base, word.surface, word.base.removeprefix(_AGAIN)}
+            passed_over = word.kind in ("mark", "number") or said & self.skipped
             if not passed_over and (language != "ja" or word.kind != "other"):
                 return _root(word)
         return ""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cache.arrays import ShelfArrays
-from cache.calibration import Labelled, Probes, cut_for, probe, shelf_cut, upper_bound
+from cache.calibration import Asked, Labelled, Probes, cut_for, probe, shelf_cut, upper_bound
 from cache.entries import Entry
 from cache.evidence import EVIDENCE, Weights
 from cache.guards import default_guards
@@ -27,7 +27,7 @@ TEXTS = {
 def probes_of(scores: np.ndarray, right: np.ndarray) -> Probes:
     """Probes of which just the right ones are answerable."""
     numbers = np.arange(len(scores))
-    return Probes(scores, right, right, numbers, numbers, ("",) * len(scores))
+    return Probes(scores, right, right, numbers, numbers, ("",) * len(scores), ("",) * len(scores))
 
 
 def entry(name: str, phrasings: tuple[str, ...]) -> Entry:
@@ -133,11 +133,28 @@ async def test_enough_labelled_questions_stand_in_the_place_of_the_probes() -> N
     assert (few.score, few.probes) == (0.97, 18)
 
 
+async def test_a_question_with_a_preface_is_probed_by_what_it_asks() -> None:
+    entries = [entry(name, phrasings) for name, phrasings in TEXTS.items()]
+    preface = "We moved here a week ago and everything is still in boxes."
+    said = ("how do i reset my password", f"{preface} how do i reset my password", f"{preface} reset it")
+    cuts = []
+    for text in said:
+        asked = [Labelled(text, None)] * 300  # all wrong: the cut is what they score
+        cut = await shelf_cut(
+            entries, WordEncoder(), scorer=Scorer(WEIGHING), target_error=0.01, default=0.97, labelled=asked
+        )
+        cuts.append(cut.score)
+    whole, prefaced, leaning = cuts
+    assert prefaced == whole
+    assert leaning < whole  # "it" needs what stood before
+
+
 async def test_a_single_phrasing_is_only_probed_without_its_entry() -> None:
     entries = [entry("one", ("first question",)), entry("two", ("second question", "question two"))]
     texts = [text for one in entries for text in one.phrasings]
-    shelf = ShelfArrays.of(await WordEncoder().encode(texts), texts, np.array([0, 1, 1]), "en")
-    probes = probe(shelf, WEIGHING)
+    vectors = await WordEncoder().encode(texts)
+    shelf = ShelfArrays.of(vectors, texts, np.array([0, 1, 1]), "en")
+    probes = probe(shelf, WEIGHING, Asked(tuple(texts), vectors), np.arange(3))
     assert (len(probes.scores), int(probes.answerable.sum())) == (5, 2)
 
 
@@ -161,7 +178,8 @@ def test_a_thousand_phrasings_are_probed_within_a_second() -> None:
     vectors = random.standard_normal((1100, 384)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     started = time.perf_counter()
-    probes = probe(ShelfArrays.of(vectors, texts, np.repeat(np.arange(110), 10), "en"), WEIGHING)
+    shelf = ShelfArrays.of(vectors, texts, np.repeat(np.arange(110), 10), "en")
+    probes = probe(shelf, WEIGHING, Asked(tuple(texts), vectors), np.arange(1100))
     assert time.perf_counter() - started < 3.0  # 0.4 s alone on two cores; other tests run beside it
     assert len(probes.scores) == 2200
 

@@ -1,0 +1,58 @@
+"""One spelling where a reader sees no difference: what is compared and encoded, on both sides alike.
+
+Japanese and Chinese: width, numerals (二十三天 is 23天), variants, traditional characters. No exact key is
+made of it: the stored ones were made without.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+
+import yaml
+
+from cache.guards.numbers import in_digits
+from encoders.words import simplified
+
+__all__ = ["spelt"]
+
+_MODEL = re.compile(r"(?<=[A-Za-z]) (?=\d)")  # iPhone 15, iPhone15
+_REMEMBERED = 16_384  # texts; the phrasings that come up again and again
+
+
+@lru_cache(_REMEMBERED)
+def spelt(text: str, language: str) -> str:
+    """A text in the spelling that questions and phrasings are compared in; in English as it is."""
+    variants = _variants().get(language)
+    if variants is None:
+        return text
+    folded = unicodedata.normalize("NFKC", text)
+    known = variants.fold(simplified(folded) if language == "zh" else folded)
+    return in_digits(_MODEL.sub("", known))
+
+
+@dataclass(frozen=True, slots=True)
+class _Variants:
+    """The variants of one language."""
+
+    first: Mapping[str, str]
+    any: re.Pattern[str]
+
+    def fold(self, text: str) -> str:
+        """The text with the first spelling for each other one."""
+        return self.any.sub(lambda found: self.first[found.group()], text)
+
+
+@cache
+def _variants() -> dict[str, _Variants]:
+    table = yaml.safe_load(resources.files("cache").joinpath("spelling.yaml").read_text(encoding="utf-8"))
+    found = {}
+    for language, rows in table.items():
+        first = {variant: row[0] for row in rows for variant in row}
+        longest_first = sorted(map(re.escape, first), key=len, reverse=True)
+        found[language] = _Variants(first, re.compile("|".join(longest_first)))
+    return found
