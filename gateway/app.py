@@ -154,9 +154,7 @@ def _first(problems: Any) -> InvalidRequest:
     problem = problems[0]
     if problem["type"] == "json_invalid":
         return InvalidRequest(f"the body is not JSON: {problem['ctx']['error']}")
-    if problem["type"] == "model_attributes_type" and problem["loc"] == (
-        "body",
-    ):  # curl's own content type, mostly
+    if (problem["type"], problem["loc"]) == ("model_attributes_type", ("body",)):  # curl's own content type
         return InvalidRequest("expected a JSON object under `Content-Type: application/json`")
     path = [str(part) for part in problem["loc"] if part != "body"]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
