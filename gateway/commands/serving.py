@@ -58,11 +58,12 @@ def demo_command(
 ) -> None:
     """Run the gateway with the two example helpdesks."""
     settings = _at_port(demo_settings(folder), port)
+    if not settings.path(settings.storage.folder).exists():
+        console.print("Reading two example helpdesks; the first start takes about half a minute.")
     configure_logging(settings.logging)
 
     async def load_and_serve() -> None:
-        with console.status("reading the two helpdesks …"):
-            await load(settings)
+        await load(settings)
         await serve(settings, _settled(say_how), around_rag=CarelessRag)
 
     run(load_and_serve())
