@@ -30,6 +30,7 @@ PHRASINGS = 48  # nearest phrasings asked for: with ten phrasings an entry, at l
 ENTRIES = 6  # nearest entries that are looked at in full
 WORDINGS = 16  # phrasings asked for by their words
 ENTRIES_BY_WORDS = 4
+_JUDGED_BY = {"meaning": "meaning", "words": "meaning, words", "characters": "characters only"}
 
 
 class Shelf:
@@ -69,7 +70,8 @@ class Shelf:
         known = self._encoder.identity.languages
         read = self._pairs.languages if self._pairs is not None else ()
         return {
-            language: self._weights.reading(language, known) + (", pair model" if language in read else "")
+            language: _JUDGED_BY[self._weights.reading(language, known)]
+            + (", pair model" if language in read else "")
             for language in ("en", "ja", "zh")
         }
 

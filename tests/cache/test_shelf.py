@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from cache.evidence import Weights
 from cache.guards import Compared
 from cache.indexing import index_pending, shelf_key
 from cache.matching import Hit, Match, Miss, NearMiss
@@ -145,6 +146,14 @@ async def test_a_language_that_the_encoder_does_not_know_is_found_by_its_charact
     first = (await filled.neighbours(question, tenant="shop", language="ja"))[0]
     assert first.entry.answer == "password"
     assert first.evidence.characters > 0.8
+
+
+async def test_the_operator_is_told_what_judges_each_language(
+    store: EntryStore, index: VectorIndex, encoder: WordEncoder
+) -> None:
+    shelf = Shelf(store, index, encoder, weights=Weights.load())
+    assert encoder.identity.languages == ("en",)
+    assert shelf.covers == {"en": "meaning", "ja": "characters only", "zh": "characters only"}
 
 
 async def test_a_calibrated_cut_is_kept_and_used_by_every_replica(
