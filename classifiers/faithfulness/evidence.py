@@ -14,7 +14,16 @@ from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.passages import Passages, Place, covered
 from classifiers.faithfulness.said import ECHO, Said, said
 from classifiers.faithfulness.units import is_unit
-from classifiers.faithfulness.wording import content_runs, folded, is_cjk, lexicon, names, rarity, units
+from classifiers.faithfulness.wording import (
+    content_runs,
+    folded,
+    is_cjk,
+    lexicon,
+    names,
+    rarity,
+    terms,
+    units,
+)
 
 __all__ = ["Contexts", "Evidence", "Features", "Novelty"]
 
@@ -180,9 +189,13 @@ class Contexts:
         negations: tuple[bool, bool],
         same_matter: bool,
     ) -> Novelty:
-        numbers = self._numbers_of(each)
+        numbers = self._numbers_of(each, window)
         here = [best] if best else []
-        fresh = [t for t in each.content if not each.echoes(t) and not self._known.has(t)]
+        found = [*numbers["same"], *numbers["reckoned"]]
+        counted = {term for text in found for term in terms(folded(text)).content}
+        fresh = [
+            t for t in each.content if t not in counted and not each.echoes(t) and not self._known.has(t)
+        ]
         return Novelty(
             numbers=numbers["new"],
             counts=numbers["new count"],
@@ -197,7 +210,12 @@ class Contexts:
             opposites=opposites(each.line, here, window) if same_matter else (),
             degrees=overstated(each.line, here, window) if same_matter else (),
             swapped=swapped(each.line, here) if same_matter and self._is_the_same(each, here) else (),
-            crossed=crossed(each, window, self._known.lines, (*numbers["new"], *numbers["other unit"])),
+            crossed=crossed(
+                each,
+                window,
+                self._known.lines,
+                (*numbers["new"], *numbers["other unit"], *numbers["reckoned"]),
+            ),
         )
 
     def _covered(self, each: Said, lines: Sequence[Line]) -> float:
@@ -220,11 +238,16 @@ class Contexts:
         added, dropped = denied(each.line, here, window)
         return added, dropped and covered(each, here) >= BULK * covered(each, window)
 
-    def _numbers_of(self, each: Said) -> dict[str, tuple[str, ...]]:
-        found: dict[str, list[str]] = {"new": [], "other unit": [], "same": [], "new count": []}
+    def _numbers_of(self, each: Said, window: Sequence[Line]) -> dict[str, tuple[str, ...]]:
+        found: dict[str, list[str]] = {v: [] for v in ("new", "other unit", "same", "new count", "reckoned")}
         for number in each.numbers:
-            verdict = self._known.find(number)
-            found["new count" if number.is_count and verdict != "same" else verdict].append(number.text)
+            verdict: str = self._known.find(number)
+            if verdict != "same":
+                if self._known.reckoning.gives(number, each, window):
+                    verdict = "reckoned"
+                elif number.is_count:
+                    verdict = "new count"
+            found[verdict].append(number.text)
         return {verdict: tuple(texts) for verdict, texts in found.items()}
 
     def _unbound(self, each: Said) -> dict[str, float]:

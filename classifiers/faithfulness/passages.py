@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from classifiers.faithfulness.arithmetic import Reckoning
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.quantity_pool import Quantity, QuantityPool
 from classifiers.faithfulness.said import ECHO, NEAR, Said
@@ -131,6 +132,11 @@ class Passages:
         passage = self._passage_of[number]
         first, end = self._first[passage], self._first[passage + 1]
         return self.lines[max(first, number - 1) : min(end, number + 2)]
+
+    @cached_property
+    def reckoning(self) -> Reckoning:
+        """What can be reckoned from its numbers."""
+        return Reckoning(self.lines)
 
     @cached_property
     def _pool(self) -> QuantityPool:

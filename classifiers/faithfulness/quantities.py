@@ -59,6 +59,7 @@ LABEL = re.compile(
 )
 SUMMED_UP = re.compile(r"\b(?:the|these|those|both|between|following)\s*$")
 LABEL_REACH = 16
+SHORT_OF_ZEROS = re.compile("[一二两三四五六七八九][百千万][一二三四五六七八九]")  # 三百五 is 350
 NOT_NUMBERS = (
     "十分",
     "千葉",
@@ -173,6 +174,14 @@ def _compound_patterns() -> Iterator[tuple[str, str, Reader]]:
     n, m = rf"(?<![\d.,])(?P<n>\d{{1,3}}|{KANJI}{{1,3}})\s?", rf"(?P<m>\d{{1,2}}|{KANJI}{{1,3}})\s?"
     hours, minutes = "(?P<unit>hours?|hrs?|時間|小时|个小时)", "(?:minutes?|mins?|分钟|分)"
     yield "時間|小时|小時|hour|hr", rf"{n}{hours}\s?(?:and\s|と)?{m}{minutes}(?![a-z])", _hours_and_minutes
+    digit = rf"\d|{KANJI}"
+    yield (
+        "[块元]",
+        rf"(?P<n>\d{{1,5}}|{KANJI}{{1,6}})(?:块(?P<m>{digit})毛?|元(?P<jiao>{digit})角)(?![\d个块])",
+        _jiao,
+    )
+    yield "折", rf"打?(?P<n>{digit})(?P<m>{digit})?折(?![叠扣页痕])", _discount
+    yield "quarter", r"\b(?P<n>an?|three) quarters? of (?P<hour>an hour)?", _quarters
     yield r"\d度\d分", r"(?<![\d.,])(?P<n>\d{1,2})度(?P<m>\d)分", _degrees
 
 
@@ -182,6 +191,26 @@ def _hours_and_minutes(match: re.Match[str]) -> Iterator[Quantity]:
 
 def _degrees(match: re.Match[str]) -> Iterator[Quantity]:
     yield _quantity(Decimal(f"{match['n']}.{match['m']}"), "degree", match[0])
+
+
+def _jiao(match: re.Match[str]) -> Iterator[Quantity]:
+    """两块八, 二元八角: 2.80."""
+    tenths = kanji_value(match["m"] or match["jiao"])
+    yield _quantity(kanji_value(match["n"]) + tenths / 10, "cny", match[0])
+
+
+def _discount(match: re.Match[str]) -> Iterator[Quantity]:
+    """九五折: 5 % off."""
+    left = kanji_value(match["n"]) * 10 + kanji_value(match["m"] or "零")
+    yield _quantity(100 - left, "%", match[0])
+
+
+def _quarters(match: re.Match[str]) -> Iterator[Quantity]:
+    """A quarter of the fare, three quarters of an hour."""
+    parts = Decimal(3 if match["n"] == "three" else 1) / 4
+    yield (
+        _quantity(parts, "hour", match[0]) if match["hour"] else _quantity(parts * 100, "%", match[0].strip())
+    )
 
 
 def _half_patterns(digits: str) -> Iterator[tuple[str, str, Reader]]:
@@ -263,6 +292,8 @@ def _kanji_figure(match: re.Match[str]) -> Iterator[Quantity]:
         return
     if surroundings.startswith(NOT_NUMBERS) or n in ("万", "千", "百", "兆", "十万", "一一"):
         return
+    if not name and SHORT_OF_ZEROS.fullmatch(n):
+        n += "十百千"["百千万".index(n[-2])]
     if name or len(n) >= 3:
         year = name == "year" and len(n) == 4 and not set(n) & {*SMALL, *LARGE}
         about = bool(match["about"] or match["more"])

@@ -22,6 +22,8 @@ SAME = [
     ("晚上6:00", "18点整"), ("from seven", "7:00"), ("3 am", "from 3 to 5 am"), ("1小时20分钟", "八十分钟"), ("一个小时二十分钟", "80 minutes"),
     ("nearly three and a half hours", "3 hours 25 minutes"), ("30 cents", "€0.30"), ("45p", "£0.45"), ("五百块", "500元"), ("16岁", "16周岁"), ("23 kilos", "23 kg"),
     ("37度5分", "37.5度"), ("4 to 12 people", "between four and twelve people"), ("under eighteen", "Under-18s"), ("第二年", "次年"), ("23", "23 kg"),
+    ("两块八", "2.8元"), ("二元八角", "2.80元"), ("打九五折", "优惠5%"), ("八折", "优惠20%"), ("三百五", "350元"), ("a quarter of the fare", "25 per cent"),
+    ("three quarters of an hour", "45 minutes"),
 ]  # fmt: skip
 DIFFERENT = [
     ("1,200円", "1,300円"), ("30%", "31%"), ("令和5年", "2024年"), ("14 weeks", "14 days"), ("5:30 p.m.", "17:00"), ("version 2.3.1", "version 2.3.2"),

@@ -1,0 +1,103 @@
+"""Numbers that stand nowhere in the contexts, but follow from those that do: a sum, a difference, a share.
+
+A total or a difference counts where the statement says that it is one ("altogether", "fifty more", 合わせて);
+a multiple where the statement or its question has the factor; what lies between two neighbouring times or
+dates, and a share of an amount whose per cent stands there, count by themselves.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from functools import cached_property
+
+from classifiers.faithfulness.lines import Line
+from classifiers.faithfulness.quantity_pool import Quantity
+from classifiers.faithfulness.said import Said
+
+__all__ = ["Reckoning"]
+
+TOTAL = re.compile(
+    r"\b(?:total\w*|altogether|together|in all|combined|plus|sum|adds? up|on top|additional|surcharge)\b"
+    r"|合わせ|あわせ|合計|合算|総額|全部で|トータル|追加|加算|一共|合计|总共|共计|加起来|加上|总计|另加|另收"
+)
+DIFFERENCE = re.compile(
+    r"\b(?:more|less|extra|fewer|saves?|difference|gains?|(?:cheap|long|short|lat|earli|high|low|dear)er)\b"
+    r"|差|長|短|遅|早|安|高|多|少|残|长|晚|便宜|贵|省|低|剩"
+)
+BARE = frozenset({"", "count", "order", "year#", "month#", "identifier", "address", "clock"})
+MONEY = frozenset({"jpy", "usd", "eur", "gbp", "cny"})
+COUNTED = frozenset({"", "count", "person", "item", "time", "day", "age"})
+LASTS = re.compile(r"day|日間|天")  # no date
+SMALLEST = 3  # smaller numbers come about by chance
+MOST = 100
+DAY = 1440
+
+
+class Reckoning:
+    """What can be reckoned from the numbers of some lines."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._lines = lines
+
+    def gives(self, number: Quantity, each: Said, here: Sequence[Line]) -> bool:
+        """Whether a number of a statement follows from those of the lines; `here` is its evidence."""
+        if number.unit in BARE or (number.unit == "day" and not LASTS.search(number.text)):
+            return False
+        value = Decimal(number.value)
+        if value in self._shares.get(number.unit, ()) or value in _spans(number.unit, here):
+            return True
+        amounts = self._amounts.get(number.unit, set())
+        if number.unit in MONEY and _is_multiple(value, amounts, each):
+            return True
+        if value < SMALLEST:
+            return False
+        told = each.line.plain
+        added = TOTAL.search(told) or any(TOTAL.search(line.plain) for line in self._lines)
+        if added and any(one + other == value for one, other in itertools.combinations(amounts, 2)):
+            return True
+        pairs = itertools.combinations(amounts, 2)
+        return bool(DIFFERENCE.search(told)) and any(abs(one - other) == value for one, other in pairs)
+
+    @cached_property
+    def _amounts(self) -> dict[str, set[Decimal]]:
+        found: dict[str, set[Decimal]] = {}
+        for line in self._lines:
+            for one in line.quantities:
+                if one.unit not in BARE:
+                    found.setdefault(one.unit, set()).add(Decimal(one.value))
+        return found
+
+    @cached_property
+    def _shares(self) -> dict[str, set[Decimal]]:
+        """What a per cent of the lines makes of each of their amounts, taken or taken off."""
+        parts = [one / 100 for one in self._amounts.get("%", ()) if 0 < one < 100]
+        return {
+            unit: {
+                share
+                for amount in amounts
+                for part in parts
+                for share in (amount * part, amount * (1 - part))
+            }
+            for unit, amounts in self._amounts.items()
+            if unit != "%"
+        }
+
+
+def _is_multiple(value: Decimal, amounts: Iterable[Decimal], each: Said) -> bool:
+    factors = {Decimal(q.value) for q in (*each.numbers, *each.asked.quantities) if q.unit in COUNTED}
+    return any(amount * factor == value for amount in amounts for factor in factors if 1 < factor <= MOST)
+
+
+def _spans(unit: str, here: Iterable[Line]) -> Iterator[Decimal]:
+    """Minutes from one clock time of a line to the next, days between two dates, both counted or not."""
+    wanted = {"minute": "clock", "day": "day"}.get(unit)
+    for line in here:
+        times = (Decimal(one.value) for one in line.quantities if one.unit == wanted)
+        for begin, end in itertools.pairwise(times):
+            if wanted == "clock":
+                yield (end - begin) % DAY
+            elif begin < end:
+                yield from (end - begin, end - begin + 1)
