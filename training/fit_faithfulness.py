@@ -352,7 +352,7 @@ def _write(
             },
         }
     SHIPPED.write_text(
-        json.dumps({"judge": "lexical@4", "models": models}, indent=1) + "\n", encoding="utf-8"
+        json.dumps({"judge": "lexical@5", "models": models}, indent=1) + "\n", encoding="utf-8"
     )
 
 

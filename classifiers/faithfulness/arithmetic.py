@@ -16,6 +16,7 @@ from functools import cached_property
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.quantity_pool import Quantity
 from classifiers.faithfulness.said import Said
+from classifiers.faithfulness.weekdays import day_after
 
 __all__ = ["Reckoning"]
 
@@ -27,7 +28,10 @@ DIFFERENCE = re.compile(
     r"\b(?:more|less|extra|fewer|saves?|difference|gains?|(?:cheap|long|short|lat|earli|high|low|dear)er)\b"
     r"|差|長|短|遅|早|安|高|多|少|残|长|晚|便宜|贵|省|低|剩"
 )
-BARE = frozenset({"", "count", "order", "year#", "month#", "identifier", "address", "clock"})
+BARE = frozenset({"", "count", "order", "year#", "month#", "identifier", "address", "clock", "weekday"})
+NEXT_DAY = re.compile(
+    r"\b(?:next|following) (?:\w+ )?day\b|\bday after\b|翌日|翌平日|翌営業日|次日|第二天|顺延"
+)
 MONEY = frozenset({"jpy", "usd", "eur", "gbp", "cny"})
 COUNTED = frozenset({"", "count", "person", "item", "time", "day", "age"})
 LASTS = re.compile(r"day|日間|天")  # no date
@@ -44,6 +48,8 @@ class Reckoning:
 
     def gives(self, number: Quantity, each: Said, here: Sequence[Line]) -> bool:
         """Whether a number of a statement follows from those of the lines; `here` is its evidence."""
+        if number.unit == "weekday":
+            return number.value in self._days_after
         if number.unit in BARE or (number.unit == "day" and not LASTS.search(number.text)):
             return False
         value = Decimal(number.value)
@@ -69,6 +75,14 @@ class Reckoning:
                 if one.unit not in BARE:
                     found.setdefault(one.unit, set()).add(Decimal(one.value))
         return found
+
+    @cached_property
+    def _days_after(self) -> set[str]:
+        """Days of the week that follow one of the lines, where those speak of the next day."""
+        if not any(NEXT_DAY.search(line.plain) for line in self._lines):
+            return set()
+        named = (one for line in self._lines for one in line.quantities if one.unit == "weekday")
+        return {day_after(one.value) for one in named}
 
     @cached_property
     def _shares(self) -> dict[str, set[Decimal]]:

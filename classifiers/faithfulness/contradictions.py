@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.wording import is_cjk, lexicon, rarity
 
-__all__ = ["denied", "opposites", "overstated", "swapped"]
+__all__ = ["denied", "groundless", "opposites", "overstated", "swapped"]
 
 REACH = {"en": 3, "ja": 7, "zh": 6}  # units on each side of a pivot
 COORDINATORS = frozenset(
-    ["and", "or", "nor", "with", "&", "和", "与", "與", "及", "跟", "或", "と", "や", "・"]
+    ["and", "or", "nor", "with", "&", "和", "与", "與", "及", "跟", "或", "と", "や", "か", "・"]
 )
 PASSIVE = re.compile(r"\b(?:by)\b|[らさわまかた]れ(?:る|た|て|ま)|被|由")
 # Words with which a statement may deny without a "not": "avoid", "only after".
@@ -21,6 +22,9 @@ DENYING = re.compile(
     r"\b(?:avoid|refrain|lack|fail|prohibit|forbid|forbidden|ban|banned|deny|denied|refuse|only|until|closed|free)\w*\b"
     r"|避け|控え|禁|限|以外|まで|不可|避免|拒|严禁|除|才"
 )
+PREPOSITIONS = frozenset(["from", "to", "for", "than", "before", "after", "into", "onto", "until"])
+PARTICLES = {p: p for p in [*"がをにへとで", "から", "まで", "より", *"从由向到给对比被把在"]} | {"は": "が"}
+MOST_ROLES = 8  # words; in a longer sentence the word before says little about a word's part in it
 TELLING_PAIR = 0.65  # rarity; below it stand pairs with kana
 
 
@@ -98,11 +102,20 @@ def overstated(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tupl
 
 def _universal(said: Line, window: Iterable[Line]) -> tuple[tuple[str, str], ...]:
     """ "All", "always", "any number", where its evidence says nothing of the kind."""
-    added, as_much = lexicon().universals[said.language]
-    word = added.search(said.plain)
-    if not word or any(as_much.search(line.plain) for line in window):
-        return ()
-    return ((word[0].strip(), ""),)
+    for claim, as_much in lexicon().universals[said.language]:
+        word = claim.search(said.plain)
+        if word and not any(as_much.search(line.plain) for line in window):
+            return ((word[0].strip(), ""),)
+    return ()
+
+
+def groundless(said: Line, contexts: str) -> tuple[tuple[str, str], ...]:
+    """ "Free of charge", "automatically", where no context says anything of the kind."""
+    for claim, as_much in lexicon().groundless[said.language]:
+        word = claim.search(said.plain)
+        if word and not as_much.search(contexts):
+            return ((word[0].strip(), ""),)
+    return ()
 
 
 def swapped(said: Line, here: Sequence[Line]) -> tuple[tuple[str, str], ...]:
@@ -110,7 +123,7 @@ def swapped(said: Line, here: Sequence[Line]) -> tuple[tuple[str, str], ...]:
     found = []
     for line in here:
         if bool(PASSIVE.search(said.plain)) == bool(PASSIVE.search(line.plain)):
-            found += _turned_round(said, line)
+            found += _turned_round(said, line) + _in_each_others_role(said, line)
     return tuple(dict.fromkeys(found))
 
 
@@ -128,6 +141,52 @@ def _turned_round(said: Line, line: Line) -> list[tuple[str, str]]:
             continue
         if (one := before & after_there) and (other := after & before_there):
             found.append((min(one), min(other)))
+    return found
+
+
+def _in_each_others_role(said: Line, line: Line) -> list[tuple[str, str]]:
+    """Two things with each other's preposition or particle, where no other word is new: A to B, B to A."""
+    mine, theirs = _roles(said), _roles(line)
+    listed = not COORDINATORS.isdisjoint(said.terms.units)  # what is listed may stand in any order
+    if listed or len(mine) > MOST_ROLES or not mine.keys() <= theirs.keys():
+        return []
+    return [
+        (one, other)
+        for one, other in itertools.combinations(sorted(mine), 2)
+        if mine[one] != mine[other] and (mine[one], mine[other]) == (theirs[other], theirs[one])
+    ]
+
+
+def _roles(line: Line) -> dict[str, str]:
+    """Each telling word that stands there once, with what says its part in the sentence, "" if nothing."""
+    found = _roles_en(line) if line.language == "en" else _roles_cjk(line)
+    counted = Counter(word for word, _ in found)
+    return {word: role for word, role in found if counted[word] == 1}
+
+
+def _roles_en(line: Line) -> list[tuple[str, str]]:
+    found, role = [], ""
+    for unit in line.terms.units:
+        if unit in PREPOSITIONS:
+            role = unit
+        elif unit not in lexicon().function and not unit[0].isdigit():
+            found.append((unit, role))
+            role = ""
+    return found
+
+
+def _roles_cjk(line: Line) -> list[tuple[str, str]]:
+    """Japanese has its particles behind a noun, Chinese its prepositions before it."""
+    words = line.words if line.language == "zh" else line.words[::-1]
+    found, role = [], ""
+    for word in words:
+        if word.surface in PARTICLES:
+            role = PARTICLES[word.surface]
+        elif word.kind in ("noun", "name"):
+            found.append((word.base, role))
+            role = ""
+        else:
+            role = ""
     return found
 
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from difflib import SequenceMatcher
 
-from classifiers.faithfulness.contradictions import denied, opposites, overstated, swapped
+from classifiers.faithfulness.bounds import turned_bounds
+from classifiers.faithfulness.contradictions import denied, groundless, opposites, overstated, swapped
 from classifiers.faithfulness.crossed import crossed
+from classifiers.faithfulness.exchanged import exchanged_names, exchanged_things
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.passages import Passages, Place, covered
 from classifiers.faithfulness.said import ECHO, Said, said
 from classifiers.faithfulness.units import is_unit
 from classifiers.faithfulness.wording import (
+    HIRAGANA,
     content_runs,
     folded,
     is_cjk,
-    lexicon,
     names,
     rarity,
     terms,
@@ -28,11 +28,6 @@ from classifiers.faithfulness.wording import (
 __all__ = ["Contexts", "Evidence", "Features", "Novelty"]
 
 TELLING = 0.75  # rarity from which a compound is a name or a term, and not 場合 or 方法
-KANA = re.compile("[ぁ-ゖー]")
-SHORTEST_ALIGNED = 4  # units
-LONGEST_ALIGNED = 150  # units; aligning grows with the square of the length
-COPIED = 0.6
-LONGEST_NAME = 6  # units
 # Coverage from which a statement and its evidence speak of one thing, and can contradict. Pairs of characters
 # agree less often than words: an ending or a particle makes new ones.
 SAME_MATTER = {"en": 0.75, "ja": 0.4, "zh": 0.4}
@@ -42,6 +37,7 @@ BULK = 0.6
 # Coverage from which a sentence has the same words.
 SAME_WORDS = {"en": 0.85, "ja": 0.6, "zh": 0.6}
 UNBOUND = 0.7
+THINGS = 0.75
 STOPS = ".。!！?？,，、;；:："
 UNFOUNDED = 0.05
 VETOES = (
@@ -144,7 +140,9 @@ class Contexts:
         unbound = self._unbound(each)
         open_share = 1 - self._covered(each, window)
         copied = "".join(folded(written or statement).split()).strip(STOPS) in self._known.squeezed
-        same_matter = not copied and 1 - open_share >= SAME_MATTER[each.line.language]
+        same_matter = not copied and (
+            1 - open_share >= SAME_MATTER[each.line.language] or _has_the_things(each, window)
+        )
         negations = self._negations(each, best, window) if same_matter else (False, False)
         novelty = self._novelty(each, best, window, unbound, negations, same_matter)
         features = self._features(each, novelty, unbound, negations, open_share, best)
@@ -203,12 +201,14 @@ class Contexts:
             far_numbers=tuple(n for n, share in unbound.items() if share > UNBOUND),
             names=self._strange_names(each),
             compounds=self._strange_compounds(each),
-            exchanged=self._exchanged(each.line, best) if best and same_matter else (),
+            exchanged=self._exchanged(each, best, window) if best and same_matter else (),
             words=tuple(sorted(fresh, key=lambda t: -each.content[t])),
-            word_count=len(each.content),
+            word_count=len(each.content.keys() - counted),
             negation=any(negations),
             opposites=opposites(each.line, here, window) if same_matter else (),
-            degrees=overstated(each.line, here, window) if same_matter else (),
+            degrees=(overstated(each.line, here, window) if same_matter else ())
+            or groundless(each.line, self._known.plain)
+            or (turned_bounds(each.line, window) if same_matter else ()),
             swapped=swapped(each.line, here) if same_matter and self._is_the_same(each, here) else (),
             crossed=crossed(
                 each,
@@ -255,6 +255,11 @@ class Contexts:
         known = [number for number in each.numbers if self._known.find(number) == "same"]
         return {number.text: 1 - self._known.bound(number, each.line.plain) for number in known}
 
+    def _exchanged(self, each: Said, best: Line, window: Sequence[Line]) -> tuple[tuple[str, str], ...]:
+        return exchanged_names(each.line, best) or exchanged_things(
+            each.line, window, self._known.pairs, each.asked.plain
+        )
+
     def _strange_names(self, each: Said) -> tuple[str, ...]:
         """Names that neither a context nor the question has."""
         strange = []
@@ -279,50 +284,13 @@ class Contexts:
         composed = run in text or any(run[:cut] in text and run[cut:] in text for cut in cuts)
         return _rarest(run) >= TELLING and not composed and not is_unit(run)
 
-    def _exchanged(self, line: Line, best: Line) -> tuple[tuple[str, str], ...]:
-        """The name, and the one in its place, where a sentence was copied but for that."""
-        mine, theirs = line.terms.units, best.terms.units[:LONGEST_ALIGNED]
-        if not SHORTEST_ALIGNED <= len(mine) <= LONGEST_ALIGNED:
-            return ()
-        aligned = SequenceMatcher(None, mine, theirs, autojunk=False)
-        changes = [
-            (mine[a:b], theirs[c:d], tag)
-            for tag, a, b, c, d in aligned.get_opcodes()
-            if tag in ("replace", "insert") and not all(map(_is_light, mine[a:b]))
-        ]
-        copied = sum(block.size for block in aligned.get_matching_blocks())
-        if len(changes) != 1 or changes[0][2] != "replace" or copied < COPIED * len(mine):
-            return ()
-        one, other = (_joined(part) for part in changes[0][:2])
-        if max(len(units(one)), len(units(other))) > LONGEST_NAME:
-            return ()
-        if not _is_part_of_name(one, line) or not _is_part_of_name(other, best):
-            return ()
-        if set(units(one)) <= set(best.terms.units):  # it stands there too, in another place
-            return ()
-        return ((one, other),)
-
-
-def _joined(part: Sequence[str]) -> str:
-    telling = [unit for unit in part if not _is_light(unit)]
-    return ("" if any(map(is_cjk, telling)) else " ").join(telling)
-
-
-def _is_part_of_name(part: str, line: Line) -> bool:
-    """Whether a changed part belongs to a name; two names may share a character: 田中, 田村."""
-    return bool(part) and any(part in name or name in part for name in _all_names(line))
-
-
-def _all_names(line: Line) -> tuple[str, ...]:
-    """Names as the units of their line have them."""
-    written = [" ".join(units(folded(name))) for name in names(line.text)]
-    return tuple(dict.fromkeys([*written, *line.proper_names]))
-
 
 def _rarest(run: str) -> float:
     return max(rarity(a + b) for a, b in itertools.pairwise(run))
 
 
-def _is_light(unit: str) -> bool:
-    """Function words, kana and numbers, which are compared elsewhere."""
-    return unit in lexicon().function or unit[0].isdigit() or bool(KANA.match(unit))
+def _has_the_things(each: Said, window: Sequence[Line]) -> bool:
+    """Whether its words without kana, the things it speaks of, are in its evidence: 申請は要りません."""
+    things = {term for term in each.content if is_cjk(term) and not HIRAGANA.search(term)}
+    known = set[str]().union(*(line.content for line in window))
+    return bool(things) and len(things & known) >= THINGS * len(things)

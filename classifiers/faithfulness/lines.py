@@ -9,7 +9,7 @@ from classifiers.faithfulness.quantities import quantities
 from classifiers.faithfulness.quantity_pool import Quantity, QuantityPool
 from classifiers.faithfulness.segmentation import script_language
 from classifiers.faithfulness.wording import Terms, folded, lexicon, terms
-from encoders.words import word_reader
+from encoders.words import Word, word_reader
 
 __all__ = ["Line"]
 
@@ -25,6 +25,7 @@ SHORT_ANSWER = re.compile(
 
 JOINT = re.compile(r"[;；，、]|,(?=\s)|\s(?:and|while|but|whereas)\s")
 
+HELPING = frozenset({"need", "requir", "necessary", "oblig"})
 NEGATION_EN = re.compile(
     r"\b(?:not|no|unless|except|never|without|cannot|none|nobody|nothing|neither|nor|unable)\b|n't\b"
 )
@@ -57,11 +58,16 @@ class Line:
         return self.content.union(self.terms.units)
 
     @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """Its words with their kinds, as the dictionaries of Japanese and Chinese know them."""
+        return word_reader()(self.plain, self.language)
+
+    @cached_property
     def proper_names(self) -> tuple[str, ...]:
         """Names of people, places and things as the dictionaries of Japanese and Chinese know them."""
         if self.language == "en":
             return ()
-        found = (w.surface for w in word_reader()(self.plain, self.language) if w.kind == "name")
+        found = (w.surface for w in self.words if w.kind == "name")
         return tuple(n for n in found if len(n) > 1 and not n.isascii() and n in self.plain)
 
     @cached_property
@@ -100,7 +106,7 @@ class Line:
                 (text[max(0, m.start() - 40) : m.start()], text[m.end() :][:60])
                 for m in NEGATION_EN.finditer(text)
             ]
-            return [{*terms(before).content[-1:], *terms(after).content[:1]} for before, after in cues]
+            return [{*terms(before).content[-1:], *_denied(after)} for before, after in cues]
         if self.language == "ja":
             text = CONDITION_JA.sub(" ", text)
         found = words.negations[self.language].finditer(text)
@@ -108,3 +114,8 @@ class Line:
             return [set(terms(text[m.end() :][:4]).content[:1]) for m in found]
         clauses = (re.split("[、。,]", text[max(0, m.start() - DENIED_JA) : m.start()])[-1] for m in found)
         return [{*TELLING_JA.findall(clause)} for clause in clauses]
+
+
+def _denied(after: str) -> tuple[str, ...]:
+    """The first word behind a denial that says what is denied: "need not be enclosed"."""
+    return tuple(term for term in terms(after).content[:2] if term not in HELPING)[:1]

@@ -12,6 +12,7 @@ from classifiers.faithfulness.clock_times import clock_patterns
 from classifiers.faithfulness.numerals import KANJI, LARGE, SCALES, SMALL, WORDS, kanji_value, word_value
 from classifiers.faithfulness.quantity_pool import Quantity, Reader, plain
 from classifiers.faithfulness.units import PREFIX_UNITS, UNITS, converted, unit
+from classifiers.faithfulness.weekdays import weekday_patterns
 
 __all__ = ["quantities"]
 
@@ -116,7 +117,13 @@ def _range() -> re.Pattern[str]:
 @cache
 def _readers() -> tuple[tuple[re.Pattern[str], Reader, re.Pattern[str]], ...]:
     """What to look for, in this order, and the sign without which it need not be looked for."""
-    patterns = (*_name_patterns(), *_date_patterns(), *clock_patterns(), *_number_patterns())
+    patterns = (
+        *_name_patterns(),
+        *weekday_patterns(),
+        *_date_patterns(),
+        *clock_patterns(),
+        *_number_patterns(),
+    )
     return tuple((re.compile(pattern), reader, re.compile(hint)) for hint, pattern, reader in patterns)
 
 

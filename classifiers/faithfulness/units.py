@@ -74,13 +74,14 @@ CONVERSIONS: dict[str, tuple[int, int, str]] = {
     "tb": (1_000_000, 1, "mb"),
 }
 DAY_MINUTES = 1440
-EXACT = {"address", "identifier", "clock"}  # right or wrong as a whole
+EXACT = {"address", "identifier", "clock", "weekday"}  # right or wrong as a whole
 PREFIX_UNITS = {"¥": "jpy", "$": "usd", "€": "eur", "£": "gbp", "us$": "usd"}
 LOOSE = (
     {"day", "time"},
     {"person", "item"},
     {"item", "time"},
     {"item", "count"},
+    {"order", "time"},
     {"degree", "c"},
     {"degree", "f"},
 )

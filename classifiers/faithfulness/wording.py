@@ -51,6 +51,9 @@ class Terms:
     light: tuple[str, ...]  # function words and pairs of kana
 
 
+Ground = tuple[re.Pattern[str], re.Pattern[str]]  # what a statement may add, and what says as much
+
+
 @dataclass(frozen=True, slots=True)
 class Lexicon:
     """The word lists of the three languages."""
@@ -59,7 +62,8 @@ class Lexicon:
     negations: dict[str, re.Pattern[str]]  # Japanese and Chinese; English ones are words
     not_negations: re.Pattern[str]
     opposites: tuple[tuple[frozenset[str], frozenset[str]], ...]
-    universals: dict[str, tuple[re.Pattern[str], re.Pattern[str]]]  # what a statement adds, what says as much
+    universals: dict[str, tuple[Ground, ...]]  # what its evidence has to say as well
+    groundless: dict[str, tuple[Ground, ...]]  # what some context has to say as well
     degrees: dict[str, tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]]  # strong, weak
 
 
@@ -149,10 +153,8 @@ def lexicon() -> Lexicon:
         negations={language: _any_of(data[f"negations_{language}"]) for language in ("ja", "zh")},
         not_negations=_any_of(data["not_negations"]),
         opposites=tuple((_side(one), _side(other)) for one, other in data["opposites"]),
-        universals={
-            language: (re.compile(said), re.compile(f"{said}|{as_much}"))
-            for language, (said, as_much) in data["universals"].items()
-        },
+        universals={language: tuple(map(_ground, pairs)) for language, pairs in data["universals"].items()},
+        groundless={language: tuple(map(_ground, pairs)) for language, pairs in data["groundless"].items()},
         degrees={
             language: tuple((re.compile(strong), re.compile(weak)) for strong, weak in pairs)
             for language, pairs in data["degrees"].items()
@@ -170,6 +172,11 @@ def _forms() -> dict[str, dict[str, str]]:
     """Irregular forms, and endings with what takes their place, the first that fits."""
     pairs = {name: (pair.split(":") for pair in _data()[name].split()) for name in ("irregular", "endings")}
     return {name: dict(found) for name, found in pairs.items()}
+
+
+def _ground(pair: Sequence[str]) -> Ground:
+    claim, as_much = pair
+    return re.compile(claim), re.compile(f"{claim}|{as_much}")
 
 
 def _side(alternatives: str) -> frozenset[str]:

@@ -1,0 +1,82 @@
+"""Days of the week as numbers: Monday to Friday, 土日, 平日, 周一至周五, "daily"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from classifiers.faithfulness.numerals import kanji_value
+from classifiers.faithfulness.quantity_pool import Quantity, Reader
+
+__all__ = ["day_after", "weekday_patterns"]
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+JAPANESE = "月火水木金土日"
+CHINESE = "一二三四五六日"
+NAMED = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+
+
+def weekday_patterns() -> Iterator[tuple[str, str, Reader]]:
+    """A sign, what to look for where it stands, and who reads it."""
+    range_en = r"(?:\s?[-–—]\s?|\s(?:to|through|till|until)\s)"
+    yield "day", rf"\b(?P<from>{NAMED})(?:{range_en}(?P<to>{NAMED}))?\b", _english
+    of_month = rf"[・、,と和及]?第|[{JAPANESE}]曜|个?(?:周|星期|礼拜)[{CHINESE}天]"
+    yield "第", rf"第(?P<n>[1-5]|[一二三四五])(?={of_month})", _nth
+    day = rf"[{JAPANESE}](?:曜日?)?"
+    yield (
+        "曜",
+        rf"(?P<from>[{JAPANESE}])曜日?(?:(?:から|[〜~–-])(?P<to>[{JAPANESE}])曜日?)?"
+        rf"|(?P<list>{day}(?:[・、と]{day})+)(?<=曜)日?|(?P<first>[{JAPANESE}])(?:から|[〜~–-])(?P<last>[{JAPANESE}])曜日?",
+        _japanese,
+    )
+    week = "(?:周|星期|礼拜)"
+    yield (
+        "周|星期|礼拜",
+        rf"{week}(?P<from>[{CHINESE}天])(?:[至到—–~-]{week}?(?P<to>[{CHINESE}天]))?",
+        _chinese,
+    )
+    yield "weekday|weekend|平日|土日|週末|周末", r"\bweek(?:day|end)s?\b|平日|土日|週末|周末", _group
+
+
+def day_after(day: str) -> str:
+    """The value of the next day of the week."""
+    return DAYS[(DAYS.index(day) + 1) % len(DAYS)]
+
+
+def _english(match: re.Match[str]) -> Iterator[Quantity]:
+    end = DAYS.index(match["to"][:3]) if match["to"] else None
+    yield from _days(DAYS.index(match["from"][:3]), end, match[0])
+
+
+def _japanese(match: re.Match[str]) -> Iterator[Quantity]:
+    if match["list"]:
+        for day in re.findall(rf"[{JAPANESE}](?=曜|[・、と]|$)", match["list"]):
+            yield from _days(JAPANESE.index(day), None, match[0])
+        return
+    begin, end = match["from"] or match["first"], match["to"] or match["last"]
+    yield from _days(JAPANESE.index(begin), JAPANESE.index(end) if end else None, match[0])
+
+
+def _chinese(match: re.Match[str]) -> Iterator[Quantity]:
+    begin, end = ("日" if day == "天" else day for day in (match["from"], match["to"]))
+    yield from _days(CHINESE.index(begin), CHINESE.index(end) if end else None, match[0])
+
+
+def _nth(match: re.Match[str]) -> Iterator[Quantity]:
+    """第1・第3金曜日: which weeks of the month."""
+    yield Quantity(str(int(kanji_value(match["n"]))), "order", match[0])
+
+
+def _group(match: re.Match[str]) -> Iterator[Quantity]:
+    """Mostly another word for what the contexts say by name, so it claims no day."""
+    weekend = match[0].startswith(("weekend", "土", "週", "周"))
+    for day in (5, 6) if weekend else range(5):
+        yield Quantity(DAYS[day], "weekday", match[0], is_label=True)
+
+
+def _days(begin: int, end: int | None, text: str) -> Iterator[Quantity]:
+    """One day, or all from one to another, of which only the first and the last are claimed."""
+    last = begin if end is None else end
+    for step in range((last - begin) % len(DAYS) + 1):
+        day = (begin + step) % len(DAYS)
+        yield Quantity(DAYS[day], "weekday", text, is_label=day not in (begin, last))
