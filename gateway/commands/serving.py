@@ -94,7 +94,10 @@ async def serve(
     *,
     around_rag: Callable[[Rag], Rag] = lambda rag: rag,
 ) -> None:
-    """Serve until told to stop; `ready` is called with the address once questions can be asked."""
+    """Serve until told to stop; `ready` is called with the address once questions can be asked.
+
+    Whether told by a signal or cancelled: requests and pages end before the stores they read.
+    """
     with _bound(settings.server) as listening:
         async with assemble(settings, around_rag=around_rag) as services:
             server = _Server(
@@ -104,9 +107,12 @@ async def serve(
             announcing = asyncio.create_task(
                 server.announce(lambda: ready(services, f"http://{host}:{port}"))
             )
+            serving = asyncio.create_task(server.serve(sockets=[listening]))
             try:
-                await server.serve(sockets=[listening])
+                await asyncio.shield(serving)
             finally:
+                server.should_exit = True
+                await serving
                 announcing.cancel()
                 await asyncio.gather(announcing, return_exceptions=True)
 

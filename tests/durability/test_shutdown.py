@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -18,12 +19,14 @@ import httpx2
 import pytest
 
 from tests.chatbot import Chatbot
+from tests.gateway.running import Gateway, settings
 
 KEY = "sk-test-client-for-shutdown"
+UPSTREAM = '{{kind: openai, base_url: "{url}", model: helper, contexts: azure-on-your-data}}'
 CONFIG = """
 gate: {{enabled: false}}
 console: {{enabled: false}}
-upstream: {{kind: openai, base_url: "{url}", model: helper, contexts: azure-on-your-data}}
+upstream: {upstream}
 logging: {{level: error}}
 auth: {{keys: [{{key: "${{STOP_KEY}}", role: reviewer}}]}}
 server: {{keep_alive_s: 0.2}}
@@ -39,7 +42,7 @@ def chatbot() -> Iterator[Chatbot]:
 @contextmanager
 def served(folder: Path, chatbot: Chatbot) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     config = folder / "sekisho.yaml"
-    config.write_text(CONFIG.format(url=chatbot.base_url))
+    config.write_text(CONFIG.format(upstream=UPSTREAM.format(url=chatbot.base_url)))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "gateway", "serve", "--config", str(config), "--port", str(port)]
@@ -87,6 +90,21 @@ def test_an_open_stream_gets_its_answer_and_its_outcome_is_recorded(chatbot: Cha
         assert process.wait(30) == 0
     assert "data: [DONE]" in text
     assert "nine" in text
+    assert kept(tmp_path, "outcomes") == 1
+
+
+def test_a_serving_that_is_cancelled_answers_who_waits_and_records_it(
+    chatbot: Chatbot, tmp_path: Path
+) -> None:
+    chatbot.says("We open at nine.", contexts=["We open at nine."], delay_s=1)
+    text = f"gate: {{enabled: false}}\nupstream: {UPSTREAM.format(url=chatbot.base_url)}"
+    with ThreadPoolExecutor() as asker:
+        with Gateway(settings(tmp_path, text)) as gateway:
+            waiting = asker.submit(gateway.answer, "When do you open?")
+            while not chatbot.asked:
+                assert not waiting.done(), waiting.result()
+                time.sleep(0.01)
+        assert waiting.result()["outcome"] == "rag"
     assert kept(tmp_path, "outcomes") == 1
 
 
