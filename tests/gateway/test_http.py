@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -331,7 +330,7 @@ def test_outcomes_are_recorded_without_texts(gateway: Gateway) -> None:
     import sqlite3
 
     request_id = gateway.answer("When does the library open?")["id"]
-    time.sleep(1.2)  # they are written in batches, every half second
+    gateway.write()
     file = gateway.services.settings.path(gateway.services.settings.storage.folder) / "sekisho.db"
     with sqlite3.connect(file) as connection:
         rows = connection.execute(

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
-import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -65,18 +62,8 @@ def gateway(chatbot: Chatbot, folder: Path) -> Iterator[Gateway]:
                 {"role": "user", "content": "And what about it on Sundays?"},
             ]
         )
-        written_down(configured.database_url, len(ASKED) + 1)
+        running.write()
         yield running
-
-
-def written_down(url: str, questions: int) -> None:
-    """Wait until the record holds so many."""
-    with closing(sqlite3.connect(url.removeprefix("sqlite+aiosqlite:///"))) as record:
-        for _ in range(100):
-            if record.execute("SELECT count(*) FROM outcomes").fetchone()[0] == questions:
-                return
-            time.sleep(0.1)
-    raise AssertionError("the outcomes were not recorded")
 
 
 def replayed(folder: Path, *arguments: str) -> tuple[dict[str, Any], str]:
