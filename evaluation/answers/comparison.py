@@ -16,7 +16,7 @@ from evaluation.statistics import Rate
 
 __all__ = ["Cached", "Comparison", "GoodChange", "MetricChange", "Moved", "compare"]
 
-SAME = 1e-9
+SAME = 1e-5  # a cosine differs in the seventh digit by what was encoded beside its texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from openpyxl import Workbook
+from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Alignment, PatternFill
 from openpyxl.utils import get_column_letter
 
@@ -23,8 +24,10 @@ _FILLS = {
     False: PatternFill("solid", fgColor="F8D7DD"),
     None: PatternFill("solid", fgColor="F8EFDD"),
 }
-_WIDTHS = {"question": 40, "answer": 60, "ground_truth": 50, "contexts": 50, "id": 18}
+_WIDTHS = {"question": 40, "answer": 60, "ground_truth": 50, "contexts": 50, "id": 24, "why undetermined": 30}
 _TEXTS = ("question", "answer", "ground_truth")
+_TOP = Alignment(vertical="top")
+_WRAPPED = Alignment(wrap_text=True, vertical="top")
 _FIRST = ("id", "lang", "tags", "outcome", "good", *_TEXTS)
 _LAST = ("why undetermined", "contexts", "entry", "reason", "error", "ms", "tokens")
 
@@ -43,12 +46,13 @@ def write_sheet(file: Path, results: Iterable[CaseResult], summary: Summary) -> 
     across(cases)
     cases.freeze_panes = "B2"
     cases.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{len(summary.seen) + 1}"
+    cases.row_dimensions[1].height = row_height([("\n", 1)])
     cases.append([_head(cases, name) for name in columns])
     for number, result in enumerate(results, 2):
         good = summary.good_is.of(result)
         cases.row_dimensions[number].height = row_height(_texts(result))
-        cells = [sheet_cell(cases, value) for value in _row(result, good, summary.metrics)]
-        cases.append([_styled(cases, cell, name, good) for cell, name in zip(cells, columns, strict=True)])
+        row = zip(_row(result, good, summary.metrics), columns, strict=True)
+        cases.append([_styled(cases, value, name, good) for value, name in row])
     _figures(workbook.create_sheet("figures"), summary)
     try:
         workbook.save(file)
@@ -68,7 +72,8 @@ def _row(one: CaseResult, good: bool | None, metrics: Sequence[str]) -> Iterator
     yield from (one.case.id, one.case.lang, ", ".join(one.case.tags), said.outcome if said else "error")
     yield {True: "yes", False: "no", None: "?"}[good]
     yield from (one.case.question, said.answer if said else "", one.case.ground_truth)
-    yield from (one.value(name) for name in metrics)
+    values = [one.value(name) for name in metrics]
+    yield from (None if value is None else round(value, 4) for value in values)
     found = {name: one.metrics[name] for name in metrics if name in one.metrics}
     yield "; ".join(f"{name}: {metric.reason}" for name, metric in found.items() if metric.value is None)
     yield "\n---\n".join(context.text for context in said.contexts) if said else ""
@@ -76,20 +81,19 @@ def _row(one: CaseResult, good: bool | None, metrics: Sequence[str]) -> Iterator
     yield from (said.ms if said else None, one.spent or None)
 
 
-def _styled(sheet: Any, cell: Any, name: str, good: bool | None) -> Any:
-    if name != "good" and name not in (*_TEXTS, "contexts"):
-        return cell
-    styled = cell if hasattr(cell, "fill") else sheet_cell(sheet, str(cell or ""))
+def _styled(sheet: Any, value: Any, name: str, good: bool | None) -> Any:
+    if value is None or value == "":
+        return None
+    cell = sheet_cell(sheet, value) if isinstance(value, str) else WriteOnlyCell(sheet, value)
+    cell.alignment = _WRAPPED if name in (*_TEXTS, "contexts") else _TOP
     if name == "good":
-        styled.fill = _FILLS[good]
-    else:
-        styled.alignment = Alignment(wrap_text=True, vertical="top")
-    return styled
+        cell.fill = _FILLS[good]
+    return cell
 
 
 def _head(sheet: Any, name: str) -> Any:
     cell = sheet_cell(sheet, name.replace("_", " "))
-    cell.font = HEAD
+    cell.font, cell.alignment = HEAD, _WRAPPED
     return cell
 
 

@@ -44,7 +44,7 @@ class Faithfulness:
             return Undetermined(str(exc))
         steps = {"statements": [asdict(one) for one in verdict.statements]}
         if isinstance(verdict, Unchecked):
-            return Undetermined(verdict.reason, steps)
+            return Undetermined(verdict.reason.replace("_", " "), steps)
         unchecked = sum(one.state == "unchecked" for one in verdict.statements)
         if unchecked:
             return Undetermined(

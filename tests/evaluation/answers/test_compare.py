@@ -150,6 +150,8 @@ def test_significance_is_paired() -> None:
     steady = MetricChange(before, [value + 0.01 for value in before], 0, 0, ("v", "v"))
     assert steady.p is not None
     assert steady.p < 0.001  # small, but every single case
+    noise = MetricChange(before, [value + 1e-7 for value in before], 0, 0, ("v", "v"))
+    assert (noise.p, noise.as_json()["better"]) == (1.0, 0)
     none = MetricChange(before, before, 0, 0, ("v", "v"))
     assert (none.p, none.delta, none.ci95) == (1.0, 0.0, (0.0, 0.0))
     assert MetricChange([], [], 1, 0, ("v", "v")).p is None
