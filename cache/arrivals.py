@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.claims import KEYS_AT_ONCE, Claims
+from cache.content import Content, content_of
 from cache.entries import Entry
 from cache.queries import with_phrasings
 from cache.rows import entries_from_rows, is_name, wanted_ids
@@ -42,8 +43,10 @@ class Arrivals:
         by: str,
     ) -> Self:
         """For entries that want to be called so and that say this."""
-        arrivals = cls(connection, tenant, await Claims.read(connection, tenant, phrasings), by=by)
-        ids = sorted({one for name in names if is_name(name) for one in wanted_ids(tenant, name)})
+        claims = await Claims.read(connection, tenant, phrasings)
+        arrivals = cls(connection, tenant, claims, by=by)
+        wanted = {one for name in names if is_name(name) for one in wanted_ids(tenant, name)}
+        ids = sorted(wanted | claims.holders(phrasings))
         for some in in_parts(ids, KEYS_AT_ONCE):
             owners = select(entries.c.id, entries.c.tenant).where(entries.c.id.in_(some))
             arrivals._owners |= {row.id: row.tenant for row in await connection.execute(owners)}
@@ -66,6 +69,11 @@ class Arrivals:
     def there(self, entry_id: str) -> Entry | None:
         """The entry as it is by now."""
         return self._there.get(entry_id)
+
+    def same(self, content: Content) -> Entry | None:
+        """An active entry that says just this: a sheet without ids that comes in again."""
+        held = (self.there(entry_id) for entry_id in self._claims.holders(content.phrasings))
+        return next((entry for entry in held if entry and content_of(entry) == content), None)
 
     def create(self, entry: Entry) -> None:
         """Take in a new entry; it is written by the next `write`.

@@ -62,6 +62,10 @@ class Claims:
                 claims._hold(normalised, _Claim(*claim))
         return claims
 
+    def holders(self, phrasings: Iterable[str]) -> set[str]:
+        """The entries that claim one of them."""
+        return {entry for text in phrasings for entry in self._held.get(normalise(text), {})}
+
     def take(self, entry: Entry) -> None:
         """Let an entry claim its phrasings if it is active, and nothing else.
 

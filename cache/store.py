@@ -214,10 +214,13 @@ class EntryStore:
 
     async def _put(self, arrivals: Arrivals, one: Incoming) -> Put:
         """An import says how an entry is to be, so it may set any state that its writer may."""
-        entry_id = new_id() if one.id is None else arrivals.id_of(one.id)
-        found = arrivals.there(entry_id)
+        entry_id = None if one.id is None else arrivals.id_of(one.id)
+        if entry_id is not None:
+            found = arrivals.there(entry_id)
+        else:
+            found = arrivals.same(one.content) if one.state == "active" else None
         if found is None:
-            entry = self._made(arrivals.tenant, one.content, state=one.state, entry_id=entry_id)
+            entry = self._made(arrivals.tenant, one.content, state=one.state, entry_id=entry_id or new_id())
             arrivals.create(entry)
             return Put(entry, "created")
         content = one.content if one.names_group else replace(one.content, group=found.group)

@@ -5,7 +5,8 @@ Columns (keys in JSON Lines): `id`, `kind`, `group`, `language`, `question`, `an
 `phrasing_3` … in CSV and XLSX, the list `phrasings` in JSON Lines. `sources` is one
 `document@version` a line, in JSON Lines a list of objects with `document` and `version`. Only
 `question`, `answer` and `language` have to be there; a row with the id of an entry of this tenant
-replaces it, and without a column `group` it stays in its group. What an export writes, an import
+replaces it, and without a column `group` it stays in its group. A row without an id that says just what
+an active entry says changes nothing. What an export writes, an import
 reads back as the same entries.
 """
 
@@ -24,7 +25,7 @@ from anyio import to_thread
 
 from cache.content import Content
 from cache.entries import Entry, EntryKind, EntryState, Source
-from cache.errors import CacheError, InvalidEntry
+from cache.errors import CacheError, DuplicatePhrasing, InvalidEntry
 from cache.queries import NO_FILTERS, Filters
 from cache.store import EntryStore, Incoming, Put
 from cache.tables import Row, RowProblem, format_of, read_table, write_table
@@ -247,6 +248,8 @@ def _day(values: Mapping[str, Any], name: str) -> date | None:
 
 
 def _refusal(line: int, error: CacheError) -> Refusal:
+    if isinstance(error, DuplicatePhrasing):
+        return Refusal(line, error.field, f"{error.expected}; a row with that id replaces it")
     if isinstance(error, InvalidEntry):
         return Refusal(line, error.field, error.expected)
     return Refusal(line, "row", str(error))

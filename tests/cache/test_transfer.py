@@ -95,7 +95,7 @@ async def test_what_is_only_tried_says_what_would_become_of_it_and_keeps_nothing
     assert tried == await import_entries(store, "shop", file, by="ann")
     assert (tried.created, [one.line for one in tried.refused]) == (1, [3])
     again = await import_entries(store, "shop", file, by="ann", keep=False)
-    assert (again.created, [one.line for one in again.refused]) == (0, [2, 3])
+    assert (again.created, again.unchanged, [one.line for one in again.refused]) == (0, 1, [3])
 
 
 async def test_lines_are_counted_as_an_editor_counts_them(store: EntryStore, tmp_path: Path) -> None:
@@ -167,7 +167,34 @@ async def test_a_phrasing_of_another_entry_is_refused_with_its_name(
 ) -> None:
     text = "id,question,answer,language\na,One?,1,en\nb,ONE!,2,en\n"
     (refused,) = await imported(store, tmp_path / "e.csv", text)
-    assert refused == Refusal(3, "phrasings", "“ONE!” already belongs to the active entry a")
+    assert refused == Refusal(
+        3, "phrasings", "“ONE!” already belongs to the active entry a; a row with that id replaces it"
+    )
+
+
+async def test_a_sheet_without_ids_comes_in_again_and_only_what_changed_is_refused(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    file = tmp_path / "faq.csv"
+    assert await imported(store, file, "question,answer,language\nOne?,1,en\nTwo?,2,en\n") == ()
+    (before,) = [one for one in (await store.list("shop")).entries if one.question == "Two?"]
+    (refused,) = await imported(store, file, "question,answer,language\nOne?,1,en\nTwo?,3,en\nThree?,3,en\n")
+    assert (refused.line, before.id in refused.expected) == (3, True)
+    found = (await store.list("shop")).entries
+    assert sorted((one.question, one.answer, one.revision) for one in found) == [
+        ("One?", "1", 1),
+        ("Three?", "3", 1),
+        ("Two?", "2", 1),
+    ]
+
+
+async def test_a_paused_row_without_an_id_pauses_nothing_that_is_there(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    text = "question,answer,language,state\nOne?,1,en,{state}\n"
+    for state in ("active", "paused"):
+        assert await imported(store, tmp_path / "faq.csv", text.format(state=state)) == ()
+    assert sorted(one.state for one in (await store.list("shop")).entries) == ["active", "paused"]
 
 
 async def test_formulas_stay_text_in_a_spreadsheet(store: EntryStore, tmp_path: Path) -> None:
