@@ -31,7 +31,7 @@ def _open(page: Page, ticket: str, *, do: str = "") -> None:
     expect(page.locator(".history")).to_be_visible()
 
 
-def test_a_ticket_is_answered_and_published_and_the_next_who_asks_is_served(
+def test_a_ticket_is_answered_and_published_and_the_next_who_asks_is_served_and_counted(
     desk: Gateway, chromium: Chromium
 ) -> None:
     ticket = _ticket(desk, "How many books can I borrow for my children?")
@@ -46,12 +46,17 @@ def test_a_ticket_is_answered_and_published_and_the_next_who_asks_is_served(
         page.locator("button.publish").click()
         expect(page.locator(".told")).to_contain_text("Delivered and published")
         expect(page.locator(".closed")).to_contain_text("ten books")
+        asked_near = [{"role": "user", "content": "How many books may I borrow for my children?"}]
+        with desk.openai() as client:
+            reply = client.chat.completions.with_raw_response.create(model="sekisho", messages=asked_near)  # type: ignore[arg-type]
+        assert reply.headers["x-sekisho-outcome"] == "ground_truth"
+        assert "ten books" in str(reply.parse().choices[0].message.content)
+        desk.write()
+        page.goto("/console/dashboard?days=1")
+        page.locator("[data-figure=cache_hits]").click()
+        expect(page.locator("tbody tr").first).to_contain_text("borrow for my children")
         assert sato.foreign == []
         assert sato.errors == []
-    asked_near = [{"role": "user", "content": "How many books may I borrow for my children?"}]
-    reply = desk.openai().chat.completions.with_raw_response.create(model="sekisho", messages=asked_near)  # type: ignore[arg-type]
-    assert reply.headers["x-sekisho-outcome"] == "ground_truth"
-    assert "ten books" in str(reply.parse().choices[0].message.content)
 
 
 def test_a_draft_is_marked_where_it_has_no_support_and_can_be_started_from(
