@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from cache.errors import UnreadableTable
@@ -19,6 +20,7 @@ __all__ = ["Row", "RowProblem", "TableFormat", "format_of", "read_table", "write
 TableFormat = Literal["csv", "jsonl", "xlsx"]
 _SUFFIXES: dict[str, TableFormat] = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx"}
 _LONGEST_CELL = 1_000_000
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,10 @@ def format_of(path: Path) -> TableFormat:
     return form
 
 
-def read_table(path: Path, *, required: Sequence[str]) -> Iterator[Row | RowProblem]:
-    """The rows of a file, a few at a time in memory.
+def read_table(
+    path: Path, *, required: Sequence[str], headings: Mapping[str, str] = _NONE
+) -> Iterator[Row | RowProblem]:
+    """The rows of a file, a few at a time in memory; `headings` are other names of columns.
 
     Raises:
         UnreadableTable: if the file is empty, of another form, or lacks a required column.
@@ -60,7 +64,8 @@ def read_table(path: Path, *, required: Sequence[str]) -> Iterator[Row | RowProb
         raise UnreadableTable(f"{path.name}: the file is empty")
     if form == "jsonl":
         return _read_jsonl(path)
-    return _by_columns(path, _read_csv(path) if form == "csv" else _read_xlsx(path), required)
+    cells = _read_csv(path) if form == "csv" else _read_xlsx(path)
+    return _by_columns(path, cells, required, headings)
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> int:
@@ -73,11 +78,17 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
 
 
 def _by_columns(
-    path: Path, rows: Iterator[tuple[int, Sequence[Any]]], required: Sequence[str]
+    path: Path,
+    rows: Iterator[tuple[int, Sequence[Any]]],
+    required: Sequence[str],
+    headings: Mapping[str, str],
 ) -> Iterator[Row | RowProblem]:
     """Rows of cells as mappings, by the names in the first row."""
     header = next(rows, (1, ()))[1]
     names = [_as_text(cell).strip().lower() for cell in header]
+    names = [headings.get(name, name) for name in names]
+    if twice := sorted({name for name in names if name and names.count(name) > 1}):
+        raise UnreadableTable(f"{path.name}: more than one column for {', '.join(twice)}")
     missing = [name for name in required if name not in names]
     if missing:
         found = ", ".join(filter(None, names)) or "none"
@@ -95,6 +106,8 @@ def _read_csv(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
         head = file.readline()
         if head.startswith(("\udcff\udcfe", "\udcfe\udcff")):
             raise UnreadableTable(f"{path.name}: expected UTF-8 text, found UTF-16: save it as “CSV UTF-8”")
+        if any("\udc80" <= letter <= "\udcff" for letter in head):
+            raise UnreadableTable(f"{path.name}: expected UTF-8 text: save it as “CSV UTF-8”")
         file.seek(0)
         csv.field_size_limit(_LONGEST_CELL)
         reader = csv.reader(file, delimiter=max(",;\t", key=head.count), strict=True)

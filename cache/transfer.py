@@ -6,8 +6,8 @@ Columns (keys in JSON Lines): `id`, `kind`, `group`, `language`, `question`, `an
 `document@version` a line, in JSON Lines a list of objects with `document` and `version`. Only
 `question`, `answer` and `language` have to be there; a row with the id of an entry of this tenant
 replaces it, and without a column `group` it stays in its group. A row without an id that says just what
-an active entry says changes nothing. What an export writes, an import
-reads back as the same entries.
+an active entry says changes nothing. The columns may be headed in Japanese or Chinese (質問 and 回答,
+问题 and 答案). What an export writes, an import reads back as the same entries.
 """
 
 from __future__ import annotations
@@ -36,6 +36,11 @@ BATCH = 500  # rows a transaction; what a kill can lose of an import
 _TEXTS = ("id", "kind", "group", "language", "question", "answer", "state", "owner")
 _DAYS = ("valid_from", "valid_until", "review_by")
 _REQUIRED = ("question", "answer")
+_HEADINGS = {  # as helpdesks head their own sheets
+    "質問": "question", "質問文": "question", "问题": "question", "問題": "question", "提问": "question",
+    "回答": "answer", "回答文": "answer", "答え": "answer", "答案": "answer", "答复": "answer",
+    "言語": "language", "语言": "language", "語言": "language",
+}  # fmt: skip
 _FURTHER = re.compile(r"phrasing_(\d+)")
 
 
@@ -79,7 +84,7 @@ async def import_entries(
     counts = {"created": 0, "edited": 0, "unchanged": 0}
     refused: list[Refusal] = []
     lines: dict[str, int] = {}
-    rows = await to_thread.run_sync(lambda: read_table(path, required=_REQUIRED))
+    rows = await to_thread.run_sync(lambda: read_table(path, required=_REQUIRED, headings=_HEADINGS))
     while batch := await to_thread.run_sync(lambda: list(islice(rows, BATCH))):
         usable: list[tuple[int, Incoming]] = []
         for row in batch:

@@ -112,6 +112,8 @@ async def test_lines_are_counted_as_an_editor_counts_them(store: EntryStore, tmp
         ("e.jsonl", "", "the file is empty"),
         ("e.csv", "question,kind\nHow?,x\n", "missing columns: answer (found: question, kind)"),
         ("e.csv", HEADER.encode("utf-16"), "expected UTF-8 text, found UTF-16"),
+        ("e.csv", "質問,回答\n開館は,9時\n".encode("cp932"), "expected UTF-8 text: save it as"),
+        ("e.csv", "question,質問,answer\nHow?,x,y\n", "more than one column for question"),
         ("e.csv", HEADER + '"never closed', "line 2"),
         ("e.xlsx", b"PK\x03\x04 no workbook", "expected an XLSX workbook"),
         ("e.doc", "x", "expected a file that ends in .csv, .jsonl or .xlsx"),
@@ -138,6 +140,18 @@ async def test_bytes_that_are_no_text_refuse_their_row_only(store: EntryStore, t
         "expected a JSON object, found a list",
         "expected a JSON object",
     ]
+
+
+@pytest.mark.parametrize(
+    ("heads", "language"),
+    [("質問,回答,言語", "ja"), ("问题,答案,语言", "zh"), ("Question,Answer,Language", "en")],
+)
+async def test_columns_may_be_headed_in_the_language_of_the_helpdesk(
+    store: EntryStore, tmp_path: Path, heads: str, language: str
+) -> None:
+    assert await imported(store, tmp_path / "faq.csv", f"{heads}\nQ1,A1,{language}\n") == ()
+    (entry,) = (await store.list("shop")).entries
+    assert (entry.question, entry.answer, entry.language) == ("Q1", "A1", language)
 
 
 async def test_spreadsheet_habits_are_understood(store: EntryStore, tmp_path: Path) -> None:
