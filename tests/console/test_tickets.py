@@ -131,6 +131,50 @@ def test_many_are_dismissed_by_keys_and_brought_back(desk: Gateway, chromium: Ch
     assert {_stored(desk, one).state for one in tickets} == {"open"}
 
 
+def _move_to(page: Page, ticket: str) -> None:
+    """By `j`, from the first row down."""
+    expect(page.locator(f".q-row[data-id={ticket}]")).to_be_visible()
+    for _ in range(page.locator(".q-row").count()):
+        if page.locator(".q-row.at").get_attribute("data-id") == ticket:
+            return
+        page.keyboard.press("j")
+    raise AssertionError(f"{ticket} was not reached")
+
+
+def test_a_ticket_is_reached_answered_and_published_by_keys_alone(desk: Gateway, chromium: Chromium) -> None:
+    ticket = opened(desk, "How loud may the choir of the archive sing?")
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in()
+        _move_to(page, ticket)
+        page.keyboard.press("j")
+        page.keyboard.press("k")
+        _move_to(page, ticket)  # there was none below it
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(re.compile(ticket))
+        expect(page.locator(".history")).to_be_visible()
+        page.keyboard.press("a")
+        expect(page.locator(".answer-field textarea")).to_be_focused()
+        page.keyboard.type("As loud as it likes.")
+        expect(page.locator(".holder")).to_have_text("with sato")
+        page.keyboard.press("Escape")
+        page.keyboard.press("p")
+        expect(page.locator(".closed")).to_contain_text("As loud as it likes.")
+    assert _stored(desk, ticket).entry_id is not None
+
+
+def test_the_cursor_stays_on_its_ticket_when_others_come_before_it(desk: Gateway, chromium: Chromium) -> None:
+    ticket = opened(desk, "Which moss grows on the reading room's roof?")
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in()
+        _move_to(page, ticket)
+        many = [opened(desk, "Who winds the tower clock on leap days?") for _ in range(9)]
+        row = page.locator(f".q-row[data-id={many[0]}]")
+        expect(row.locator(".count")).to_have_text("9", timeout=30_000)
+        above = "(row, at) => row.compareDocumentPosition(at) & Node.DOCUMENT_POSITION_FOLLOWING"
+        assert row.evaluate(above, page.locator(".q-row.at").element_handle())
+        expect(page.locator(".q-row.at")).to_have_attribute("data-id", ticket)
+
+
 def test_the_interface_speaks_japanese_and_remembers_who_likes_another_language(
     desk: Gateway, chromium: Chromium
 ) -> None:

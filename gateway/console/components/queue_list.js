@@ -38,10 +38,12 @@ export default {
     },
   },
   watch: {
-    rows() {
+    rows(now, before) {
       const here = new Set(this.rows.map((row) => row.id));
       for (const id of [...this.picked]) if (!here.has(id)) this.picked.delete(id);
-      this.cursor = Math.max(0, Math.min(this.cursor, this.rows.length - 1));
+      // The cursor stays on its ticket: a key must not meet another one that moved under it.
+      const same = now.findIndex((row) => row.id === before[this.cursor]?.id);
+      this.cursor = same >= 0 ? same : Math.max(0, Math.min(this.cursor, now.length - 1));
     },
   },
   mounted() {
