@@ -4,8 +4,8 @@
 
 DATA holds faithfulness/*.jsonl. Weights are fitted on answers of real RAG (RAGTruth outside its test split)
 and, with less weight, on FactCG and on half of our own probes (every other set of passages), whose true
-answers are in words of their own. The other half and the other sources are only measured. HaluEval is left
-out: its labels show in the length of its answers.
+answers are in words of their own. The other half, the other sources and answers/ja.yaml are only measured.
+HaluEval is left out: its labels show in the length of its answers.
 
 The worst statement of an answer decides, so what is fitted is the worst score of each answer, and beside it
 the score of every statement whose label is known. Evidence only speaks against a statement. Answers from
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
@@ -40,10 +41,11 @@ Floats = NDArray[np.float64]
 FITTED = {"ragtruth_nontest": 1.0, "factcg": 0.3}  # sources with their weights
 # Weights of the probes of the same writing: from 0.3 on RAGTruth loses, and JHARS before.
 PROBES = {"words": 0.1, "characters": 0.05}
+ANSWERS = Path(__file__).with_name("answers") / "ja.yaml"  # as chatbots write them; only measured
 PROBES_FOLDER = Path(__file__).resolve().parent.parent / "tests/classifiers/faithfulness/probes"
 MEASURED = ("ragtruth_nontest", "factcg", "begin_dev", "jhars_dev")
 TASKS = (*MEASURED, "ragtruth_nontest qa", "ragtruth_nontest summary")
-HELD_OUT = tuple(f"probes held out {language}" for language in ("en", "ja", "zh"))
+HELD_OUT = (*(f"probes held out {language}" for language in ("en", "ja", "zh")), "answers ja")
 # The faithful answers that set each cut, and how many of them it holds back.
 CUT_SOURCE = {"words": "ragtruth_nontest qa", "characters": "jhars_dev"}
 # A wrong answer costs more than "a person will answer you": fewer false blocks cost F1, more gain none.
@@ -98,6 +100,7 @@ def main() -> None:
     folder: Path = arguments.parse_args().data / "faithfulness"
     answers = [answer for source in MEASURED for answer in _read(rows(folder / f"{source}.jsonl"), source)]
     answers += [answer for language in ("en", "ja", "zh") for answer in _read_probes(language)]
+    answers += _read(list(_answers()), "answers ja")
     held_out = _held_out(answers, fit)
     cuts = {name: _cut(answers, held_out, source) for name, source in CUT_SOURCE.items()}
     held_out = _with_vetoes(answers, held_out, cuts)
@@ -121,6 +124,19 @@ def _read_probes(language: str) -> Iterator[Answer]:
         source = f"probes {'held out' if number % 2 else 'fitted on'} {language}"
         of_set = [{**row, "group": "ours"} for row in probes if row["id"].rsplit("-", 1)[0] == name]
         yield from _read(of_set, source)
+
+
+def _answers() -> Iterator[dict[str, Any]]:
+    """Japanese answers that we wrote, each wrong one with its wrong part."""
+    for document in yaml.safe_load(ANSWERS.read_text("utf-8")):
+        for case in document["cases"]:
+            shared = {"contexts": document["contexts"], "question": case["question"], "group": "ours"}
+            for answer in case["right"]:
+                yield {**shared, "answer": answer, "faithful": True, "unsupported": []}
+            for each in case["wrong"]:
+                start = each["answer"].index(each["wrong"])
+                span = {"start": start, "end": start + len(each["wrong"])}
+                yield {**shared, "answer": each["answer"], "faithful": False, "unsupported": [span]}
 
 
 def _read(found_rows: Sequence[dict[str, Any]], source: str) -> Iterator[Answer]:
