@@ -179,12 +179,15 @@ def _vetoed(compared: Compared, guards: Sequence[Guard]) -> Objection | None:
 
 def closest(question: str, phrasings: Sequence[str], language: str) -> str:
     """The phrasing whose wording agrees best with a question's."""
-    return max(phrasings, key=lambda text: _characters(question, text, language))
+    return _closest(question, phrasings, language)[1]
 
 
-def _characters(question: str, phrasing: str, language: str) -> float:
-    """The share of character n-grams in common."""
-    return agreement(pieces(spelt(question, language)).grams, pieces(spelt(phrasing, language)).grams)
+def _closest(question: str, phrasings: Sequence[str], language: str) -> tuple[float, str]:
+    """The share of character n-grams that the closest phrasing has in common, and the phrasing."""
+    grams = pieces(spelt(question, language)).grams
+    shares = [agreement(grams, pieces(spelt(text, language)).grams) for text in phrasings]
+    best = max(shares)
+    return best, phrasings[shares.index(best)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +210,7 @@ def _nearness(question: str, entry: Entry, similar: Similar) -> _Nearness:
     floor = similar.floor if similar.floor is not None else 0.0
     cosines = [cosine for _, cosine in found] or [floor]
     second = cosines[1] if len(cosines) > 1 else floor if len(wording) > 1 else cosines[0]
-    worded = closest(question, entry.phrasings, entry.language)
-    characters = _characters(question, worded, entry.language)
+    characters, worded = _closest(question, entry.phrasings, entry.language)
     aligned, unaligned = _worded(question, entry)
     return _Nearness(
         entry,

@@ -24,9 +24,13 @@ _MODEL = re.compile(r"(?<=[A-Za-z]) (?=\d)")  # iPhone 15, iPhone15
 _REMEMBERED = 16_384  # texts; the phrasings that come up again and again
 
 
-@lru_cache(_REMEMBERED)
 def spelt(text: str, language: str) -> str:
     """A text in the spelling that questions and phrasings are compared in; in English as it is."""
+    return text if language == "en" else _remembered(text, language)
+
+
+@lru_cache(_REMEMBERED)
+def _remembered(text: str, language: str) -> str:
     variants = _variants().get(language)
     if variants is None:
         return text

@@ -25,7 +25,7 @@ __all__ = ["SubstitutionGuard"]
 _LEAST_LETTERS = 5  # among shorter words one letter makes another word
 _SLIP = 0.85  # share of letters in common from which one word may be a slip for the other
 _LONGEST = 3  # words that stand in each other's place, those that say nothing included
-_LIGHT = frozenset(("し", "する", "さ"))  # 確認し stands where 上げ stood
+_LIGHT = frozenset(("し", "する", "さ", "the", "a", "an"))  # 確認し stands where 上げ stood
 _ALIKE = 0.5  # share of the words with a partner from which they may mean the same
 
 

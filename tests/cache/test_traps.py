@@ -29,7 +29,7 @@ from encoders.shipped import load_shipped
 
 TRAPS = Path(__file__).parent / "traps"
 REACHED = {  # traps served at most, paraphrases at least
-    ("", "en"): (2, 0.66),
+    ("", "en"): (0, 0.66),
     ("", "ja"): (0, 0.75),
     ("", "zh"): (0, 0.63),
     ("prefaces", "en"): (1, 0.86),
