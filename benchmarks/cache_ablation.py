@@ -22,11 +22,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from cache.asking import readings, says_all
 from cache.entries import Entry
 from cache.evidence import Weights
 from cache.guards import default_guards
 from cache.matching import Similar, candidates, objection
 from cache.scoring import Scorer
+from cache.spelling import spelt
 from encoders import Encoder
 from encoders.pairs import OnnxPairModel, PairModel
 from encoders.shipped import load_shipped
@@ -59,14 +61,17 @@ async def read(encoder: Encoder, model: PairModel, language: str, folder: Path) 
         scoring, cut = replace(scoring, rereading=weights.rereading, pairs=model), weights.rereading_cut
     files = (folder / f"{language}.jsonl", folder / "held_out" / f"{language}.jsonl")
     pairs = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
-    stored = await encoder.encode([pair["cached_question"] for pair in pairs])
-    asked = await encoder.encode([pair["question"] for pair in pairs])
     found = []
-    for pair, cosine in zip(pairs, (stored * asked).sum(axis=1), strict=True):
+    for pair in pairs:
         question, phrasing = pair["question"], pair["cached_question"]
-        similar = Similar((("only", phrasing, float(cosine)),), floor=None)
-        (first,) = candidates(question, similar, [_entry(phrasing, language)], scoring.weighing)
-        (again,) = await scoring.first_reread(question, (first,))
+        text = next(
+            (one for one in readings(question, language) if says_all(one, phrasing, language)),
+            readings(question, language)[-1],
+        )
+        stored, asked = await encoder.encode([spelt(phrasing, language), text])
+        similar = Similar((("only", phrasing, float(stored @ asked)),), floor=None)
+        (first,) = candidates(text, similar, [_entry(phrasing, language)], scoring.weighing)
+        (again,) = await scoring.first_reread(text, (first,))
         vetoes = {
             guard.name
             for guard in default_guards()

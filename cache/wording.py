@@ -191,7 +191,7 @@ class _Lexicon:
         named: dict[tuple[str, ...], tuple[str, ...]] = {}
         for number, group in enumerate(groups):
             for phrase in group:
-                bases = tuple(word.base for word in self._content(str(phrase)))
+                bases = tuple(word.base for word in self._content(spelt(str(phrase), self.language)))
                 if bases:
                     named[bases] = (*named.get(bases, ()), f"{mark}{number}")
         return named
