@@ -66,8 +66,8 @@ async def test_what_is_shipped_holds_no_question_to_a_bank() -> None:
     background = shipped_background()
     assert {"banking", "credit_cards"}.isdisjoint(background)
     texts = [text for of_subject in background.values() for text in of_subject]
-    assert len(texts) == len(set(texts)) == 360
+    assert len(texts) == len(set(texts)) == 704
     material = await gather(
         Policy(ClassPolicy("", CARDS), ClassPolicy()), Attacks(), (), background, (), ENCODER
     )
-    assert len(material.background) == 360
+    assert len(material.background) == 704
