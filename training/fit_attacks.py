@@ -27,7 +27,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from classifiers.gate.detector import TOPICS, Script, script_of, wording
+from classifiers.gate.detector import TOPICS, Script, script_of, windows, wording
 from classifiers.gate.shipped import shipped_attacks, shipped_everyday
 from classifiers.text import normalise
 from encoders.shipped import load_shipped
@@ -48,18 +48,19 @@ SOURCES = {
     "may_far_travel": "",
 }
 WORDINGS = 3  # of each act
+PARTS = 2  # of a longer harmless text
 JOINED = 100  # texts of several harmless ones
 FOLDS = 3
 FROM_CLINC = 2_500
 ABOUT_DOCUMENTS = {"squad2": 900, "jaquad_train": 1_200, "cmrc2018_dev": 900}  # long questions
 STIFFNESS = 3.0  # C of the regression
-MEANING = 3.0  # times the vector, beside n-grams of length 1
-# Of the look-alikes that a head may call forbidden. English yields more of those that were held out.
+MEANING = 2.0  # times the vector, beside n-grams of length 1
+# Of the look-alikes that a head may call forbidden. Those held out are called so less often.
 MISSED: dict[Script, dict[str, float]] = {
-    "latin": {"both": 0.03, "wording": 0.03},
-    "east_asian": {"both": 0.04, "wording": 0.01},
+    "latin": {"both": 0.03, "wording": 0.02},
+    "east_asian": {"both": 0.05, "wording": 0.02},
 }
-TRUST = {"written": 2.0, "acts": 1.0}  # what one text of a source counts; others 1
+TRUST = {"written": 6.0, "acts": 1.0}  # what one text of a source counts; others 1
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -74,13 +75,14 @@ class Text:
     group: str
     script: Script
     hard: bool = False  # chosen because it sounds alarming
-    padded: bool = False  # a copy with harmless words around it
+    padded: bool = False  # a copy with harmless words around it, or a part
 
 
 def collect(data: Path) -> list[Text]:
     """Everything that may be fitted on, each text once."""
     random = Random(0)
     found = [*_public(data, random), *_written(), *_acts(random)]
+    found.extend(_mixed([one.text for one in found if one.source == "clinc150"], random))
     once = {normalise(one.text): one for one in reversed(found)}
     return list(once.values())
 
@@ -135,12 +137,26 @@ def _acts(random: Random) -> list[Text]:
     ]
 
 
+def _mixed(english: Sequence[str], random: Random) -> list[Text]:
+    """A few words in Latin letters, small or large, within Japanese and Chinese: no sign of an attack."""
+    listed = yaml.safe_load((HERE / "attacks/mixed.yaml").read_text(encoding="utf-8"))
+    found = []
+    for frame in (frame for language in sorted(listed) for frame in listed[language]):
+        for form in (str.title, str.title, str.lower, str.upper) * 2:
+            names = [form(_piece(random.choice(english), "latin", random)) for _ in range(frame.count("{}"))]
+            found.append(_text(frame.format(*names), "", "mixed"))
+    return found
+
+
 def _text(text: str, topic: str, source: str, *, hard: bool = False) -> Text:
     return Text(text, topic, source, text, script_of(normalise(text)), hard)
 
 
 def padded(texts: Sequence[Text], random: Random) -> list[Text]:
-    """Some texts again with harmless words around them: neither politeness nor length says anything."""
+    """Some texts again with harmless words around them, and parts of the harmless ones.
+
+    Neither politeness nor length says anything, and a part is judged by its wording alone.
+    """
     padding = yaml.safe_load((HERE / "attacks/padding.yaml").read_text(encoding="utf-8"))
     found = []
     harmless = {
@@ -159,6 +175,11 @@ def padded(texts: Sequence[Text], random: Random) -> list[Text]:
             )
             form = random.choice(("{b} {t}", "{t} {a}", "{b} {t} {a}"))
             found.append(replace(one, text=form.format(b=before, t=one.text, a=after), padded=True))
+    for one in texts:
+        parts = windows(normalise(one.text)) if not one.topic else []
+        found.extend(
+            replace(one, text=part, padded=True) for part in random.sample(parts, min(PARTS, len(parts)))
+        )
     for script in SCRIPTS:
         for number in range(JOINED):
             joined = " ".join(random.sample(harmless[script], random.randint(2, 6)))

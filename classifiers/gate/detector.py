@@ -44,7 +44,7 @@ TOPICS: Final = ("injection", "prompt_extraction", "jailbreak", "harm")
 _BUCKETS: Final = 2**15
 _LONGEST: Final = 2_000  # characters, head and tail of a longer text
 _MOST_WINDOWS: Final = 24
-_WINDOW: Final = {"latin": 90, "east_asian": 36}  # characters: about a sentence
+_WINDOW: Final = {"latin": 90, "east_asian": 20}  # characters: about a sentence
 _EAST_ASIAN: Final = re.compile(f"[{CJK}]")
 _SENTENCE: Final = re.compile(r"[^.!?。！？;；\n]+[.!?。！？;；\n]*")
 

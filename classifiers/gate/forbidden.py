@@ -11,7 +11,7 @@ from scipy.special import expit
 from scipy.special import logit as _logit
 
 from classifiers.gate import Neighbour
-from classifiers.gate.combiner import Combiner, conformal_floor
+from classifiers.gate.combiner import Combiner, conformal_floor, enough_for
 from classifiers.gate.contrast import CONTRAST_FEATURES, Contrast, Sample
 from classifiers.gate.detector import Detector
 from classifiers.gate.leeway import NO_LEEWAY, Leeway, fit_leeway, leeway_to, names_a_thing
@@ -45,6 +45,7 @@ _CUT = 0.8  # on the common scale of the axis, onto which similarity and detecto
 _LEAST_CUT, _GREATEST_CUT = 0.6, 0.9  # of similarity, before that
 _UNTESTED_CUT = 0.88  # without enough of the operator's own questions to see what false alarms it would raise
 _FALSE_ALARM = 0.01  # of the operator's questions: one that is called forbidden insults the asker
+_SUSPECTED = 0.005  # of them, where there are enough: what is suspected is refused beside what scope refuses
 _FALSE_ALARM_LOOK_ALIKES = 0.05  # of texts chosen to sound alarming
 _MOST_RAISED = 2.5  # logits: a helpdesk for security raises the detector's cut, but cannot switch it off
 _SUSPICION = (0.3, 0.7)  # from here on a question goes to a person: as low as the operator's questions allow
@@ -209,7 +210,7 @@ def _raised(detector: Detector | None, knows_vectors: bool, theirs: Sequence[Sam
 def _suspicious_from(axis: Forbidden, theirs: Sequence[Sample]) -> float:
     """As low as all but a few of the operator's questions allow."""
     logits = _detected(axis.attacks.detector, axis.knows_vectors, theirs)
-    floor = conformal_floor(-logits, _FALSE_ALARM)
+    floor = conformal_floor(-logits, _SUSPECTED if len(logits) >= enough_for(_SUSPECTED) else _FALSE_ALARM)
     if floor is None:
         return _UNTESTED_SUSPICION[axis.knows_vectors]
     return float(np.clip(_scaled(-floor - axis.raised, 0.5), *_SUSPICION))
