@@ -53,19 +53,24 @@ class Reckoning:
         if number.unit in BARE or (number.unit == "day" and not LASTS.search(number.text)):
             return False
         value = Decimal(number.value)
-        if value in self._shares.get(number.unit, ()) or value in _spans(number.unit, here):
-            return True
         amounts = self._amounts.get(number.unit, set())
+        if value in _spans(number.unit, here) or self._is_share(value, number.unit):
+            return True
         if number.unit in MONEY and _is_multiple(value, amounts, each):
             return True
         if value < SMALLEST:
             return False
         told = each.line.plain
         added = TOTAL.search(told) or any(TOTAL.search(line.plain) for line in self._lines)
-        if added and any(one + other == value for one, other in itertools.combinations(amounts, 2)):
+        if added and any(one != value - one and value - one in amounts for one in amounts):
             return True
-        pairs = itertools.combinations(amounts, 2)
-        return bool(DIFFERENCE.search(told)) and any(abs(one - other) == value for one, other in pairs)
+        return bool(DIFFERENCE.search(told)) and any(one + value in amounts for one in amounts)
+
+    def _is_share(self, value: Decimal, unit: str) -> bool:
+        """Whether it is what a per cent of the lines makes of one of their amounts, taken or taken off."""
+        parts = (one / 100 for one in self._amounts.get("%", ()) if 0 < one < 100)
+        amounts = self._amounts.get(unit, set())
+        return unit != "%" and any(value / each in amounts for part in parts for each in (part, 1 - part))
 
     @cached_property
     def _amounts(self) -> dict[str, set[Decimal]]:
@@ -83,21 +88,6 @@ class Reckoning:
             return set()
         named = (one for line in self._lines for one in line.quantities if one.unit == "weekday")
         return {day_after(one.value) for one in named}
-
-    @cached_property
-    def _shares(self) -> dict[str, set[Decimal]]:
-        """What a per cent of the lines makes of each of their amounts, taken or taken off."""
-        parts = [one / 100 for one in self._amounts.get("%", ()) if 0 < one < 100]
-        return {
-            unit: {
-                share
-                for amount in amounts
-                for part in parts
-                for share in (amount * part, amount * (1 - part))
-            }
-            for unit, amounts in self._amounts.items()
-            if unit != "%"
-        }
 
 
 def _is_multiple(value: Decimal, amounts: Iterable[Decimal], each: Said) -> bool:

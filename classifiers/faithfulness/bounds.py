@@ -10,6 +10,7 @@ from classifiers.faithfulness.quantity_pool import Quantity
 
 __all__ = ["turned_bounds"]
 
+MOST_NUMBERS = 12  # of a statement; one with more is a table, and each is looked for in all of it
 REACH = 24  # characters before and after a number
 MORE = "more|longer|older|larger|bigger|later"
 LESS = "less|fewer|shorter|younger|smaller|earlier"
@@ -41,7 +42,7 @@ AFTER = (
 def turned_bounds(said: Line, here: Sequence[Line]) -> tuple[tuple[str, str], ...]:
     """Numbers with a bound that have the other one wherever the evidence has them."""
     found = []
-    for number in said.quantities:
+    for number in tuple(dict.fromkeys(said.quantities))[:MOST_NUMBERS]:
         mine = _bounds(said, number)
         same = [(line, one) for line in here for one in line.quantities if _is_same(one, number)]
         theirs = [(line, one, _bounds(line, one)) for line, one in same]

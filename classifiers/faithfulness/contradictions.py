@@ -130,10 +130,11 @@ def swapped(said: Line, here: Sequence[Line]) -> tuple[tuple[str, str], ...]:
 def _turned_round(said: Line, line: Line) -> list[tuple[str, str]]:
     mine, theirs = said.terms.units, line.terms.units
     reach = REACH[said.language]
-    where = {unit: at for at, unit in enumerate(theirs) if theirs.count(unit) == 1}
+    own, others = Counter(mine), Counter(theirs)
+    where = {unit: at for at, unit in enumerate(theirs) if others[unit] == 1}
     found = []
     for at, pivot in enumerate(mine):
-        if pivot in COORDINATORS or pivot not in where or mine.count(pivot) > 1:
+        if pivot in COORDINATORS or pivot not in where or own[pivot] > 1:
             continue
         before, after = _sides(mine, at, reach)
         before_there, after_there = _sides(theirs, where[pivot], reach)

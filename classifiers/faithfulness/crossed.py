@@ -29,7 +29,7 @@ def crossed(
     parts = list(_with_before(window))
     asked = {term for term in each.asked.content - each.line.content if not HIRAGANA.search(term)}
     found = []
-    for number in each.numbers:
+    for number in dict.fromkeys(each.numbers):
         if number.unit in ("", "identifier", "address") or number.is_label or number.text in new:
             continue
         here = [one for one in parts if _has(one[0], number)]

@@ -13,6 +13,7 @@ from encoders.words import Word, word_reader
 
 __all__ = ["Line"]
 
+LONGEST_READ = 16_000  # characters; the reader of Japanese refuses more
 DENIED_JA = 8  # characters before a Japanese negation, of which the telling ones say what is denied
 TELLING_JA = re.compile("[一-龥々ァ-ヶ]")
 # 課程のない大学 denies nothing of it, 提出しないと sets a condition.
@@ -60,7 +61,7 @@ class Line:
     @cached_property
     def words(self) -> tuple[Word, ...]:
         """Its words with their kinds, as the dictionaries of Japanese and Chinese know them."""
-        return word_reader()(self.plain, self.language)
+        return word_reader()(self.plain, self.language) if len(self.plain) <= LONGEST_READ else ()
 
     @cached_property
     def proper_names(self) -> tuple[str, ...]:
