@@ -58,7 +58,7 @@ MEANING = 2.0  # times the vector, beside n-grams of length 1
 # Of the look-alikes that a head may call forbidden. Those held out are called so less often.
 MISSED: dict[Script, dict[str, float]] = {
     "latin": {"both": 0.03, "wording": 0.02},
-    "east_asian": {"both": 0.05, "wording": 0.02},
+    "east_asian": {"both": 0.05, "wording": 0.005},
 }
 TRUST = {"written": 6.0, "acts": 1.0}  # what one text of a source counts; others 1
 

@@ -46,7 +46,8 @@ _LONGEST: Final = 2_000  # characters, head and tail of a longer text
 _MOST_WINDOWS: Final = 24
 _WINDOW: Final = {"latin": 90, "east_asian": 20}  # characters: about a sentence
 _EAST_ASIAN: Final = re.compile(f"[{CJK}]")
-_SENTENCE: Final = re.compile(r"[^.!?。！？;；\n]+[.!?。！？;；\n]*")
+# A space between Chinese or Japanese characters ends a sentence: words are not parted there.
+_SENTENCE: Final = re.compile(rf"(?:(?<![{CJK}]) |(?! )[^.!?。！？;；\n]| (?![{CJK}]))+[.!?。！？;； \n]*")
 
 
 @dataclass(frozen=True, slots=True)
