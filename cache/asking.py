@@ -32,6 +32,9 @@ _LEFT_OVER: Final = 0.1  # weight of a word, from which leaving it out asks some
 _PREFACE: Final = 6  # English words
 _EDGE: Final = " \t\n,，、.。．!！?？~～;；:：…"
 _OPENINGS: Final = 6  # "Hi, thanks, ok, so, well, …" only leads up to a question for so long
+_CLAUSES: Final = (
+    12  # so many clauses at most may say together what is asked; reading them takes their square
+)
 
 
 def readings(text: str, language: str) -> tuple[str, ...]:
@@ -91,11 +94,11 @@ class _Phrases:
         return [part for part in parts if part]
 
     def core(self, clauses: Sequence[str]) -> Sequence[str]:
-        """From the last clause on that asks something by itself; all, if none does."""
+        """From the last clause on that asks something by itself; all, if none does, or only very many do."""
         last = next((at for at in reversed(range(len(clauses))) if self.asks.search(clauses[at])), None)
         if last is None:
             return clauses
-        for first in range(last, -1, -1):
+        for first in range(last, max(-1, last - _CLAUSES), -1):
             some = clauses[first:]
             if not (first and self.conditions.search(clauses[first - 1])) and self._stands_alone(
                 clauses[first : last + 1]

@@ -73,3 +73,10 @@ async def test_the_evidence_is_of_what_is_asked_and_the_guards_read_the_preface(
     held_back = await asked(f"I am asking for my mother, who lives in another town. {QUESTION}")
     assert isinstance(held_back, NearMiss)
     assert held_back.reason.startswith("persons")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"), [("a? " * 2_600, "en"), ("吗？" * 4_000, "zh"), ("か？" * 4_000, "ja")]
+)
+def test_a_text_of_nothing_but_questions_is_read_as_it_is(text: str, language: str) -> None:
+    assert [one.replace(" ", "") for one in readings(text, language)] == [text.replace(" ", "")]
