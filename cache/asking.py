@@ -24,7 +24,7 @@ from cache.spelling import spelt
 from cache.text import normalise
 from cache.wording import WORDED, left_over
 
-__all__ = ["readings", "says_all"]
+__all__ = ["guarded_readings", "readings", "says_all"]
 
 _REMEMBERED = 8_192  # texts; guards and gate ask again for those on their way
 _CONTENT: Final = 2  # words that say what is asked; a clause with fewer leans on those before it
@@ -43,7 +43,19 @@ def readings(text: str, language: str) -> tuple[str, ...]:
     Japanese and Chinese lose their courtesies in both, whose words count there. In English a short lead-in
     stays ("can you tell me"): the models read past it, and to take it off cost CLINC150 a point.
     """
-    return _remembered(text, language)
+    core, bare = _parted(text, language)
+    if language in WORDED:
+        found = dict.fromkeys((core, bare))
+        return tuple(text if normalise(one) == normalise(text) else one for one in found)
+    return (core, text) if len(text.split()) - len(core.split()) >= _PREFACE else (text,)
+
+
+def guarded_readings(text: str, language: str) -> tuple[str, ...]:
+    """What guards read: every reading of a question, and what it asks without even a short lead-in.
+
+    One word in another's place shows only where nothing else differs.
+    """
+    return tuple(dict.fromkeys((text, *readings(text, language), _parted(text, language)[0])))
 
 
 def says_all(question: str, phrasing: str, language: str) -> bool:
@@ -54,19 +66,13 @@ def says_all(question: str, phrasing: str, language: str) -> bool:
 
 
 @lru_cache(_REMEMBERED)
-def _remembered(text: str, language: str) -> tuple[str, ...]:
+def _parted(text: str, language: str) -> tuple[str, str]:
+    """What a text asks, and all of it without courtesies."""
     phrases = _phrases().get(language)
-    if phrases is None:
-        return (text,)
-    clauses = phrases.clauses(spelt(text, language))
-    if not clauses:
-        return (text,)
-    core = phrases.joined(phrases.core(clauses))
-    if language not in WORDED:
-        longer = len(text.split()) - len(core.split())
-        return (core, text) if longer >= _PREFACE else (text,)
-    found = dict.fromkeys((core, phrases.joined(clauses)))
-    return tuple(text if normalise(one) == normalise(text) else one for one in found)
+    clauses = phrases.clauses(spelt(text, language)) if phrases else []
+    if phrases is None or not clauses:
+        return text, text
+    return phrases.joined(phrases.core(clauses)), phrases.joined(clauses)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from cache.asking import readings
+from cache.asking import guarded_readings
 from cache.entries import Entry
 from cache.evidence import Evidence, Weighing, agreement, covered
 from cache.guards import Compared, Guard
@@ -156,9 +156,9 @@ def objection(
 ) -> Objection | None:
     """What the first objecting guard saw; a guard that could not look objects too.
 
-    Both the whole question is looked at and what it asks: one word in another's place shows only there.
+    Both the whole question is looked at and what it asks.
     """
-    for text in dict.fromkeys((question, *readings(question, language))):
+    for text in guarded_readings(question, language):
         compared = Compared(question=text, phrasing=phrasing, phrasings=tuple(phrasings), language=language)
         if (seen := _vetoed(compared, guards)) is not None:
             return seen

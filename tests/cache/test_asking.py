@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cache.asking import readings, says_all
+from cache.asking import guarded_readings, readings, says_all
 from cache.indexing import index_pending
 from cache.matching import Hit, NearMiss
 from cache.shelf import Shelf
@@ -80,3 +80,9 @@ async def test_the_evidence_is_of_what_is_asked_and_the_guards_read_the_preface(
 )
 def test_a_text_of_nothing_but_questions_is_read_as_it_is(text: str, language: str) -> None:
     assert [one.replace(" ", "") for one in readings(text, language)] == [text.replace(" ", "")]
+
+
+def test_guards_read_what_is_asked_without_even_a_short_lead_in() -> None:
+    text = "Excuse me. Is the central library open on Sundays?"
+    assert readings(text, "en") == (text,)
+    assert guarded_readings(text, "en") == (text, "Is the central library open on Sundays?")
