@@ -13,12 +13,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
 from itertools import pairwise
 from typing import Final, Self
 
-import yaml
-
+from cache.guards.tables import read_table
 from cache.guards.texts import read_text
 from cache.spelling import spelt
 from cache.text import normalise
@@ -32,9 +30,7 @@ _LEFT_OVER: Final = 0.1  # weight of a word, from which leaving it out asks some
 _PREFACE: Final = 6  # English words
 _EDGE: Final = " \t\n,，、.。．!！?？~～;；:：…"
 _OPENINGS: Final = 6  # "Hi, thanks, ok, so, well, …" only leads up to a question for so long
-_CLAUSES: Final = (
-    12  # so many clauses at most may say together what is asked; reading them takes their square
-)
+_CLAUSES: Final = 12  # at most so many say together what is asked; reading them takes their square
 
 
 def readings(text: str, language: str) -> tuple[str, ...]:
@@ -137,8 +133,8 @@ class _Phrases:
 
 @cache
 def _phrases() -> dict[str, _Phrases]:
-    text = resources.files("cache").joinpath("asking.yaml").read_text(encoding="utf-8")
-    return {language: _Phrases.of(language, table) for language, table in yaml.safe_load(text).items()}
+    tables = read_table("asking.yaml", "cache")
+    return {language: _Phrases.of(language, table) for language, table in tables.items()}
 
 
 def _any(expressions: Sequence[str]) -> re.Pattern[str]:

@@ -10,13 +10,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib import resources
 from typing import Any, Literal, Self, TypeVar, get_args
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
+from cache.guards.tables import read_table
 from cache.text import Grams
 from cache.wording import WORDED
 
@@ -98,8 +97,7 @@ class Weights:
     @classmethod
     def load(cls) -> Self:
         """The weights that ship, made by training/fit_matching.py."""
-        text = resources.files("cache").joinpath("weights.yaml").read_text(encoding="utf-8")
-        return cls.from_table(yaml.safe_load(text))
+        return cls.from_table(read_table("weights.yaml", "cache"))
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Self:

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any, cast
 from uuid import NAMESPACE_URL, uuid4, uuid5
 
-from sqlalchemy import RowMapping
+from sqlalchemy import MappingResult, RowMapping
 
 from cache.content import Content
 from cache.entries import Entry, EntryKind, EntryState, Source
@@ -75,11 +75,11 @@ def source_rows(entry_id: str, sources: Iterable[Source]) -> list[dict[str, Any]
     return [{"entry_id": entry_id, "document_key": exact_key(document)} for document in documents]
 
 
-def entries_from_rows(rows: Iterable[RowMapping]) -> list[Entry]:
+def entries_from_rows(rows: MappingResult) -> list[Entry]:
     """Entries from a join with their phrasings (`phrasing`), ordered by entry and position."""
     first: dict[str, RowMapping] = {}
     phrasings: dict[str, list[str]] = {}
-    for row in rows:
+    for row in rows.all():  # fetched one by one they cost twice as much
         entry_id = row["id"]
         if entry_id not in first:
             first[entry_id], phrasings[entry_id] = row, []

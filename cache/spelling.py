@@ -11,11 +11,9 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
-
-import yaml
 
 from cache.guards.numbers import in_digits
+from cache.guards.tables import read_table
 from encoders.words import simplified
 
 __all__ = ["spelt"]
@@ -53,9 +51,8 @@ class _Variants:
 
 @cache
 def _variants() -> dict[str, _Variants]:
-    table = yaml.safe_load(resources.files("cache").joinpath("spelling.yaml").read_text(encoding="utf-8"))
     found = {}
-    for language, rows in table.items():
+    for language, rows in read_table("spelling.yaml", "cache").items():
         first = {variant: row[0] for row in rows for variant in row}
         longest_first = sorted(map(re.escape, first), key=len, reverse=True)
         found[language] = _Variants(first, re.compile("|".join(longest_first)))

@@ -214,13 +214,12 @@ class EntryStore:
 
     async def _put(self, arrivals: Arrivals, one: Incoming) -> Put:
         """An import says how an entry is to be, so it may set any state that its writer may."""
-        entry_id = None if one.id is None else arrivals.id_of(one.id)
-        if entry_id is not None:
-            found = arrivals.there(entry_id)
-        else:
-            found = arrivals.same(one.content) if one.state == "active" else None
+        entry_id = new_id() if one.id is None else arrivals.id_of(one.id)
+        found = arrivals.there(entry_id)
+        if one.id is None and one.state == "active":
+            found = arrivals.same(one.content)
         if found is None:
-            entry = self._made(arrivals.tenant, one.content, state=one.state, entry_id=entry_id or new_id())
+            entry = self._made(arrivals.tenant, one.content, state=one.state, entry_id=entry_id)
             arrivals.create(entry)
             return Put(entry, "created")
         content = one.content if one.names_group else replace(one.content, group=found.group)
@@ -300,9 +299,7 @@ class EntryStore:
             "normalised": normalised,
         }
         async with self.db.connect() as connection:
-            found = entries_from_rows(
-                (await connection.execute(queries.SERVED_EXACT, values)).mappings().all()
-            )
+            found = entries_from_rows((await connection.execute(queries.SERVED_EXACT, values)).mappings())
         if not found:
             return None
         same = (phrasing for phrasing in found[0].phrasings if normalise(phrasing) == normalised)
@@ -320,8 +317,7 @@ class EntryStore:
         if ids is not None:
             statement, values = queries.SERVED_BY_ID, values | {"ids": list(ids)}
         async with self.db.connect() as connection:
-            rows = await connection.execute(statement, values)
-            return tuple(entries_from_rows(rows.mappings().all()))  # one by one they cost twice as much
+            return tuple(entries_from_rows((await connection.execute(statement, values)).mappings()))
 
     async def whole_shelf(self, tenant: str, language: str) -> tuple[Entry, ...]:
         """The entries of all groups that are served today: to calibrate on, never to answer from."""

@@ -15,9 +15,9 @@ from importlib import resources
 from typing import Any, Final, Self
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
+from cache.guards.tables import read_table
 from cache.spelling import spelt
 from cache.text import is_cjk
 from encoders.words import Kind, Word, word_reader
@@ -166,10 +166,9 @@ class _Lexicon:
 
     @classmethod
     def load(cls, language: str) -> Self:
-        folder = resources.files("cache")
-        table = yaml.safe_load(folder.joinpath("wording.yaml").read_text(encoding="utf-8"))[language]
+        table = read_table("wording.yaml", "cache")[language]
         frequencies, synonyms = {}, {}
-        packed = folder.joinpath("thesaurus", f"{language}.tsv.gz").read_bytes()
+        packed = resources.files("cache").joinpath("thesaurus", f"{language}.tsv.gz").read_bytes()
         for line in gzip.decompress(packed).decode().splitlines():
             word, frequency, near = line.split("\t")
             frequencies[word] = float(frequency)

@@ -134,7 +134,7 @@ def main() -> None:
 
         from gateway.commands import errors
 
-        errors.print(Text("error: ", "bold red").append(told, "default not bold"), soft_wrap=True)
+        errors.print(Text.assemble(("error: ", "bold red"), told), soft_wrap=True)
         sys.exit(2)
 
 

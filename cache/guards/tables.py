@@ -23,9 +23,9 @@ _TOKEN = re.compile(r"[a-z0-9][a-z0-9']*")
 _CJK_RUN = re.compile(r"[^\x00-\u024f]+")
 
 
-def read_table(name: str) -> Any:
-    """A table by its file name, as YAML gives it; the guard that asked for it checks its form."""
-    text = resources.files("cache.guards").joinpath(name).read_text(encoding="utf-8")
+def read_table(name: str, package: str = "cache.guards") -> Any:
+    """A table by its file name, as YAML gives it; whoever asked for it checks its form."""
+    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
     return yaml.load(text, Loader=_LOADER)  # noqa: S506 - both loaders are safe ones
 
 
