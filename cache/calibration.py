@@ -26,7 +26,7 @@ from cache.evidence import Numbers, Weighing
 from cache.guards import Guard
 from cache.matching import objection
 from cache.scoring import Scorer
-from cache.spelling import spelt
+from cache.spelling import encode_spelt, spelt
 from encoders import Encoder, Vector
 
 __all__ = [
@@ -160,13 +160,13 @@ async def shelf_cut(
     if not texts:
         return cut_for(_NO_PROBES, target_error=target_error, default=default)
     language = entries[0].language
-    vectors = await encoder.encode([spelt(text, language) for text in texts])
+    vectors = await encode_spelt(encoder, texts, language)
     shelf = await to_thread.run_sync(lambda: ShelfArrays.of(vectors, texts, owners, language))
     if _wrong_allowed(len(labelled), target_error) < 0:
         asked, origin, judge = texts, "", partial(probe, shelf, scorer.weighing)
     else:
         asked, origin = [one.text for one in labelled], "labelled questions: "
-        vectors = await encoder.encode([spelt(text, language) for text in asked])
+        vectors = await encode_spelt(encoder, asked, language)
         judge = partial(ask, shelf, scorer.weighing, _gold(entries, labelled))
     by_readings = await Asked.by_readings(asked, vectors, language, encoder)
     probes = await to_thread.run_sync(lambda: _by_the_first_that_says_all(judge, by_readings, language))

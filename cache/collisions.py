@@ -22,7 +22,7 @@ from cache.guards import Guard
 from cache.matching import NEAR, Candidate, Hit, Miss, NearMiss, Objection, closest, decide
 from cache.scoring import Scorer
 from cache.shelf import Shelf
-from cache.spelling import spelt
+from cache.spelling import encode_spelt
 from cache.trial import Trial
 from encoders import Encoded, Encoder
 
@@ -118,7 +118,7 @@ async def competing(
     texts = [text for entry in entries for text in entry.phrasings]
     if not texts:
         return ()
-    vectors = await encoder.encode([spelt(text, entries[0].language) for text in texts])
+    vectors = await encode_spelt(encoder, texts, entries[0].language)
     owners = np.repeat(np.arange(len(entries)), [len(entry.phrasings) for entry in entries])
 
     def nearest() -> list[tuple[int, Candidate]]:

@@ -10,7 +10,7 @@ import numpy as np
 from cache.evidence import agreement
 from cache.matching import Miss, decide, objection
 from cache.shelf import Shelf
-from cache.spelling import spelt
+from cache.spelling import encode_spelt
 from cache.suggestions import SuggestionSource
 from cache.text import pieces
 from cache.trial import Trial
@@ -48,7 +48,7 @@ async def fitting(
     """
     if not asked:
         return ()
-    vectors = await encoder.encode([spelt(one.text, trial.entry.language) for one in asked])
+    vectors = await encode_spelt(encoder, [one.text for one in asked], trial.entry.language)
     shelf = trial.there()
     found = []
     for row in _nearest(trial, asked, vectors):

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from cache.guards.numbers import in_digits
 from cache.guards.tables import read_table
+from encoders import Encoder, Vector
 from encoders.words import simplified
 
-__all__ = ["spelt"]
+__all__ = ["encode_spelt", "spelt"]
 
 _MODEL = re.compile(r"(?<=[A-Za-z]) (?=\d)")  # iPhone 15, iPhone15
 _REMEMBERED = 16_384  # texts; the phrasings that come up again and again
@@ -25,6 +26,15 @@ _REMEMBERED = 16_384  # texts; the phrasings that come up again and again
 def spelt(text: str, language: str) -> str:
     """A text in the spelling that questions and phrasings are compared in; in English as it is."""
     return text if language == "en" else _remembered(text, language)
+
+
+async def encode_spelt(encoder: Encoder, texts: Sequence[str], language: str) -> Vector:
+    """The vectors of texts in that spelling, shape (texts, dimensions).
+
+    Raises:
+        EncoderError: if they can't be encoded.
+    """
+    return await encoder.encode([spelt(text, language) for text in texts])
 
 
 @lru_cache(_REMEMBERED)

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from cache.entries import Entry
 from cache.indexing import shelf_key
 from cache.shelf import Shelf
-from cache.spelling import spelt
+from cache.spelling import encode_spelt
 from cache.store import EntryStore, Phrased
 from cache.text import normalise
 from encoders import Encoder, Vector
@@ -37,7 +37,7 @@ class Trials:
         Raises:
             EncoderError: if its phrasings can't be encoded.
         """
-        vectors = await self._encoder.encode([spelt(text, entry.language) for text in entry.phrasings])
+        vectors = await encode_spelt(self._encoder, entry.phrasings, entry.language)
         groups = await self._groups(entry)
         return Trial(entry, vectors, groups, self._shelf, self._store, self._index)
 

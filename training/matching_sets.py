@@ -13,7 +13,7 @@ from cache.arrays import ShelfArrays, without_entries
 from cache.evidence import EVIDENCE, Numbers
 from cache.guards import default_guards
 from cache.matching import objection
-from cache.spelling import spelt
+from cache.spelling import encode_spelt, spelt
 from encoders import Encoder
 from training.command import rows
 from training.question_pairs import Frames, family_pairs
@@ -120,9 +120,7 @@ async def judged(
     language: str,
 ) -> Judged:
     """A shelf, and what it finds for questions whose right entry is known."""
-    vectors, theirs = [
-        await encoder.encode([spelt(text, language) for text in some]) for some in (texts, asked)
-    ]
+    vectors, theirs = [await encode_spelt(encoder, some, language) for some in (texts, asked)]
     shelf = ShelfArrays.of(vectors, texts, owners, language)
     evidence, first = nearest(shelf.evidence(theirs, asked), by)
     held = shelf.held_out(np.arange(len(texts)))
