@@ -61,6 +61,7 @@ def default_guards() -> tuple[Guard, ...]:
     from cache.guards.aspects import AspectsGuard
     from cache.guards.classes import ClassesGuard
     from cache.guards.direction import DirectionGuard
+    from cache.guards.exclusion import ExclusionGuard
     from cache.guards.identifiers import IdentifierGuard
     from cache.guards.names import NamesGuard
     from cache.guards.numbers import NumberGuard
@@ -69,7 +70,7 @@ def default_guards() -> tuple[Guard, ...]:
 
     load_words()
     tables = (
-        ClassesGuard.load("opposites", turned_by_negation=True),
+        ClassesGuard.load("opposites", turned_by_negation=True, spoken_for=True),
         ClassesGuard.load("kinds", least_overlap=0.3),
         ClassesGuard.load("comparison", least_overlap=0.3),
         ClassesGuard.load("quantifiers", least_overlap=0.4),
@@ -84,6 +85,7 @@ def default_guards() -> tuple[Guard, ...]:
         NamesGuard.load(),
         DirectionGuard.load(),
         PolarityGuard.load(),
+        ExclusionGuard.load(),
         AspectsGuard.load(),
         *tables,
         SubstitutionGuard(tables),

@@ -1,0 +1,76 @@
+"""What one side leaves out and the other is about: "a month other than April"; 4月以外; 除了工作日."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import takewhile
+from typing import Self
+
+from cache.guards import Compared
+from cache.guards.tables import Found, Terms, read_table
+from cache.guards.texts import REMEMBERED, Text, content_word
+from encoders.words import Word, word_reader
+
+__all__ = ["ExclusionGuard"]
+
+_THING = ("noun", "name", "number")
+
+Left = frozenset[str] | None  # what is left out, in base forms; None where nothing is
+
+
+@dataclass(frozen=True, slots=True)
+class ExclusionGuard:
+    """Vetoes an entry about the very thing that a question leaves out, and the other way round."""
+
+    read: Mapping[str, Callable[[Text], Left]]
+    name: str = "exclusion"
+
+    @classmethod
+    def load(cls) -> Self:
+        """The guard with the shipped words."""
+        tables = read_table("exclusion.yaml").items()
+        terms = {language: Terms.of(table, inflected=False) for language, table in tables}
+        return cls(
+            {language: lru_cache(REMEMBERED)(partial(_left_out, own)) for language, own in terms.items()}
+        )
+
+    def veto(self, compared: Compared, /) -> str | None:
+        """What is left out, and by whom."""
+        read, asked, stored = self.read[compared.language], compared.asked, compared.stored
+        here, there = read(asked), read(compared.nearest)
+        others = [read(text) for text in stored]
+        if here is not None:
+            differs = not any(others) and any(_says(text, here) for text in stored)
+            return f"the question leaves out “{_written(here)}”, the entry does not" if differs else None
+        if there is None or not all(others) or not _says(asked, there):
+            return None
+        return f"the entry leaves out “{_written(there)}”, the question does not"
+
+
+def _written(thing: frozenset[str]) -> str:
+    return " ".join(sorted(thing))
+
+
+def _says(text: Text, thing: frozenset[str]) -> bool:
+    return bool(thing) and thing <= {word.base for word in text.words}
+
+
+def _left_out(terms: Terms, text: Text) -> Left:
+    found = terms.find(text.plain)
+    if not found:
+        return None
+    return frozenset[str]().union(*(_thing(one, text) for one in found))
+
+
+def _thing(marker: Found, text: Text) -> frozenset[str]:
+    """The name, or the compound with its number, that stands beside the marker."""
+    behind = "after" in marker.meanings
+    part = text.plain[: marker.start] if behind else text.plain[marker.end :]
+    words: Iterable[Word] = word_reader()(part, text.language)
+    words = [word for word in words if word.kind != "mark"]
+    spoken = [*reversed(words)] if behind else [*words]
+    at = next((at for at, word in enumerate(spoken) if content_word(word, text.language)), len(spoken))
+    first, rest = spoken[at : at + 1], spoken[at + 1 :] if text.language != "en" else []
+    return frozenset(word.base for word in (*first, *takewhile(lambda word: word.kind in _THING, rest)))
