@@ -22,6 +22,7 @@ from cache.guards.texts import REMEMBERED, Text, overlap, read_text
 __all__ = ["ClassesGuard"]
 
 _OPEN_FROM = 3  # an entry whose phrasings name three different classes is about any
+_AGREED = 2  # phrasings that name the same class say it for one that names none
 
 Named = Mapping[int, tuple[Found, ...]]  # by the number of the group; its classes in `meanings`
 
@@ -71,6 +72,7 @@ class ClassesGuard:
     least_overlap: float  # share of other content that texts must have in common to be compared at all
     alone_overlap: float  # the same where only one of them names a class
     turned_by_negation: bool  # "not accepted" is "declined": where one text is negated, say nothing
+    spoken_for: bool  # whether the other phrasings speak for a nearest one that names nothing
 
     @classmethod
     def load(
@@ -80,6 +82,7 @@ class ClassesGuard:
         least_overlap: float = 0.0,
         alone_overlap: float = 0.8,
         turned_by_negation: bool = False,
+        spoken_for: bool = False,
     ) -> Self:
         """The guard with the shipped table of this name."""
         table = read_table(f"{name}.yaml")
@@ -87,14 +90,15 @@ class ClassesGuard:
             language: _Groups.of([*own, *(table["en"] if language != "en" else ())])
             for language, own in table.items()
         }
-        return cls(name, groups, least_overlap, alone_overlap, turned_by_negation)
+        return cls(name, groups, least_overlap, alone_overlap, turned_by_negation, spoken_for)
 
     def veto(self, compared: Compared, /) -> str | None:
         """The words of the two classes."""
         groups = self.languages[compared.language]
         asked, nearest = groups.named_in(compared.asked.plain), groups.named_in(compared.nearest.plain)
         for group in asked.keys() | nearest.keys():
-            here, there = asked.get(group, ()), nearest.get(group, ())
+            here = asked.get(group, ())
+            there = nearest.get(group, ()) or (self._agreed(compared, groups, group) if here else ())
             unsaid = groups.unsaid.get(group, frozenset())
             mine, theirs = _classes(here) or unsaid, _classes(there) or unsaid
             if not mine or not theirs or not mine.isdisjoint(theirs):
@@ -104,9 +108,17 @@ class ClassesGuard:
             others = [_classes(groups.named_in(text.plain).get(group, ())) for text in compared.stored]
             if len({*others} - {frozenset()}) >= _OPEN_FROM:
                 continue
-            if all(mine.isdisjoint(other) for other in others if other):  # what names none says nothing
+            if _all_other(mine, theirs, others):
                 return f"the question says {_quoted(here)}, the entry {_quoted(there)}"
         return None
+
+    def _agreed(self, compared: Compared, groups: _Groups, group: int) -> tuple[Found, ...]:
+        """What the other phrasings name for one that names nothing, where they name the same."""
+        if not self.spoken_for:
+            return ()
+        named = [found for text in compared.stored if (found := groups.named_in(text.plain).get(group))]
+        same = len(named) >= _AGREED and len({_classes(found) for found in named}) == 1
+        return named[0] if same else ()
 
     def _comparable(self, compared: Compared, here: tuple[Found, ...], there: tuple[Found, ...]) -> bool:
         """Whether the two texts are about the same otherwise."""
@@ -115,6 +127,12 @@ class ClassesGuard:
             return False
         needed = self.least_overlap if here and there else self.alone_overlap
         return overlap(asked, nearest, _content([*here, *there], asked)) >= needed
+
+
+def _all_other(mine: frozenset[str], theirs: frozenset[str], others: Iterable[frozenset[str]]) -> bool:
+    """Whether no phrasing names what the question names; one that names both, or neither, says nothing."""
+    alone = [other for other in others if other and not (other & mine and other & theirs)]
+    return all(mine.isdisjoint(other) for other in alone)
 
 
 def _classes(found: tuple[Found, ...]) -> frozenset[str]:

@@ -138,6 +138,7 @@ BULKY = (
     "bulky waste fee two items",
     "a desk and a carpet picked up together",
 )
+OUT = ("moving out deadline", "I am moving away. When must I tell you?")
 CHILD = ("What is the bus fare for a child?", "bus fare for my eight-year-old", "child bus fare")
 
 
@@ -149,6 +150,9 @@ CHILD = ("What is the bus fare for a child?", "bus fare for my eight-year-old", 
         ("What is the bus fare for an adult?", CHILD, True),
         ("What is the bus fare for children?", CHILD, False),
         ("moving in deadline", ("moving out deadline", "When must I say that I leave?"), True),
+        ("I moved into town. By when do I register?", ("By when must I tell you?", *OUT), True),
+        ("I moved into town. By when do I register?", ("By when must I tell you?", OUT[0]), False),
+        ("Must I tell you that I moved in?", (*OUT, "I moved out here, into a new flat. What now?"), True),
     ],
 )
 def test_a_phrasing_that_names_nothing_does_not_open_an_entry(
