@@ -7,7 +7,7 @@ dictionary; Latin words in Japanese and Chinese are names. A text without names 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -16,6 +16,7 @@ from typing import Self
 from cache.guards import Compared
 from cache.guards.tables import read_table
 from cache.guards.texts import REMEMBERED, Text, content_word, overlap
+from cache.wording import WORDED, left_over
 from encoders.words import Word
 
 __all__ = ["NamesGuard"]
@@ -23,9 +24,12 @@ __all__ = ["NamesGuard"]
 _OPEN_FROM = 3  # an entry that names three different ones is about any
 _ABOUT_THE_SAME = 0.6  # share of other content in common from which names are compared
 _SLIP = 0.75  # share of characters in common from which two spellings may be one name
+_LEFT_OVER = 0.1  # weight of what no word of the other text means, up to which スマホ is スマートフォン
 _SHORT = 4  # characters; among short names one letter makes another name
 _MOSTLY = 0.6  # share of capitalised words from which capitals say nothing (A Title, A SHOUT)
 _BEGINNINGS = ("noun", "name")
+_INSIDE = ("in", "at")
+_LEADING = "去到在从往"  # 去市|医院: read as one word with what they lead to
 _KATAKANA = re.compile(r"[ァ-ヺー]{2,}")
 _LATIN = re.compile(r"[A-Za-z][A-Za-z+#.&-]+")
 
@@ -66,7 +70,7 @@ def _other_head(compared: Compared) -> str | None:
         said = (word for text in (compared.asked, compared.nearest) for word in text.content)
         ours = frozenset(word for word in said if any(word in one for one in mine | theirs))
         rest = overlap(compared.asked, compared.nearest, ours)
-        elsewhere = [_headed(text).get(head, mine) for text in compared.stored]
+        elsewhere = [_headed(text).get(head, theirs) for text in compared.stored]  # without it says nothing
         if rest >= _ABOUT_THE_SAME and all(mine.isdisjoint(others) for others in elsewhere):
             return f"the question names {', '.join(sorted(mine))}, the entry {', '.join(sorted(theirs))}"
     return None
@@ -74,20 +78,42 @@ def _other_head(compared: Compared) -> str | None:
 
 def _same_beginning(some: str, other: str, head: str) -> bool:
     """Whether two compounds may be one: 保険証 is 健康保険証, but 畅享套餐 is not 尊享套餐."""
+    if head.isascii():
+        return some.startswith(other) or other.startswith(some) or _same_name(some, other)
     shared = {*some} & {*other} - {*head}
     return bool(shared) and (some[0] == other[0] or len(some) != len(other))
 
 
 @lru_cache(REMEMBERED)
 def _headed(text: Text) -> Mapping[str, frozenset[str]]:
-    """The compounds of a text by how they end."""
+    """The compounds of a text by how they end; in English what stands before it, or behind "in"."""
     found: dict[str, frozenset[str]] = {}
+    parts = _english(text) if text.language == "en" else _compounds(text)
+    for head, begins in parts:
+        found[head] = found.get(head, frozenset()) | {begins}
+    return found
+
+
+def _compounds(text: Text) -> Iterator[tuple[str, str]]:
     for before, word in pairwise((Word("", "", "mark"), *text.words)):
         for head in _heads().get(text.language, ()):
             begins = before.surface if word.surface == head and before.kind in _BEGINNINGS else ""
-            if begins or (word.surface.endswith(head) and word.surface != head):
-                found[head] = found.get(head, frozenset()) | {begins + word.surface}
-    return found
+            compound = (begins + word.surface).lstrip(_LEADING)
+            if compound.endswith(head) and compound != head:
+                yield head, compound
+
+
+def _english(text: Text) -> Iterator[tuple[str, str]]:
+    words = [word for word in text.words if word.kind != "mark"]
+    names = _names(text)
+    for at, word in enumerate(words):
+        head = word.surface.casefold()
+        if head not in _heads()["en"]:
+            continue
+        before = content_word(words[at - 1], "en") if at else ""
+        inside = words[at + 1 : at + 2] and words[at + 1].surface in _INSIDE
+        place = content_word(words[at + 2], "en") if inside and at + 2 < len(words) else ""
+        yield from ((head, begins) for begins in (before, place if place in names else "") if begins)
 
 
 @cache
@@ -102,6 +128,7 @@ def _strange(names: frozenset[str], text: Text) -> frozenset[str]:
         for name in names
         if name not in text.written
         and not any(_same_name(name, word) for word in (*text.content, *_KATAKANA.findall(text.written)))
+        and not (text.language in WORDED and left_over(name, text.written, text.language) <= _LEFT_OVER)
     )
 
 
