@@ -5,17 +5,17 @@ Who asks the same in other words changes more than one of them, or takes a synon
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from cache.guards import Compared
 from cache.guards.classes import ClassesGuard
 from cache.guards.identifiers import identifiers
 from cache.guards.numbers import numerals
-from cache.guards.tables import Found
+from cache.guards.tables import Found, read_table
 from cache.guards.texts import REMEMBERED, Text, content_word
 from cache.wording import WORDED, agreement
 from encoders.words import Word
@@ -25,7 +25,6 @@ __all__ = ["SubstitutionGuard"]
 _LEAST_LETTERS = 5  # among shorter words one letter makes another word
 _SLIP = 0.85  # share of letters in common from which one word may be a slip for the other
 _LONGEST = 3  # words that stand in each other's place, those that say nothing included
-_LIGHT = frozenset(("し", "する", "さ", "the", "a", "an"))  # 確認し stands where 上げ stood
 _ALIKE = 0.5  # share of the words with a partner from which they may mean the same
 
 
@@ -57,7 +56,8 @@ class SubstitutionGuard:
             return None
         mine, theirs = found
         stored = compared.stored
-        if any({word.key for word in mine} <= {*text.content} for text in stored):
+        ours, entrys = {word.key for word in mine}, {word.key for word in theirs}
+        if any(ours <= {*text.content} and not entrys <= {*text.content} for text in stored):
             return None
         elsewhere = {other[1] for text in stored if (other := self._exchanged(asked, text)) is not None}
         if len(elsewhere) > 1:  # the entry itself has several words in this place
@@ -69,7 +69,7 @@ class SubstitutionGuard:
         differing = _only_difference(_spoken(asked), _spoken(stored))
         if differing is None:
             return None
-        mine, theirs = (tuple(word for word in words if word.surface not in _LIGHT) for words in differing)
+        mine, theirs = _without_light_words(differing, asked.language)
         if not mine or not theirs or len(asked.content) <= len(mine):
             return None
         if not all(word.says for words in (mine, theirs) for word in words):
@@ -83,19 +83,43 @@ class SubstitutionGuard:
         mine, theirs = map(_written, found)
         if asked.language in WORDED and ({*mine} & {*theirs} - {" "} or _means_the_same(mine, theirs, asked)):
             return True
-        if _misspelt(mine, theirs) or _abbreviates(mine, theirs) or _abbreviates(theirs, mine):
+        if _abbreviates(mine, theirs) or _abbreviates(theirs, mine):
             return True
         for table in self.tables:
             named_in = table.languages[asked.language].named_in
             some, others = named_in(asked.plain), named_in(stored.plain)
-            if any(_same_class(some[group], others[group]) for group in some.keys() & others.keys()):
-                return True
+            for group in some.keys() & others.keys():
+                if _same_class(_of(found[0], some[group]), _of(found[1], others[group])):
+                    return True
         return False
+
+
+def _without_light_words(differing: tuple[_Words, _Words], language: str) -> tuple[_Words, _Words]:
+    """What differs but for light words, and for words of both that stand between such, well spelt or not."""
+    light = _light_words()[language]
+    mine, theirs = ([word for word in words if word.surface not in light] for words in differing)
+    for word in tuple(mine):
+        same = (one for one in theirs if one.key == word.key or _misspelt(one.surface, word.surface))
+        if (other := next(same, None)) is not None:
+            mine.remove(word)
+            theirs.remove(other)
+    return tuple(mine), tuple(theirs)
+
+
+@cache
+def _light_words() -> Mapping[str, frozenset[str]]:
+    return {language: frozenset(words) for language, words in read_table("light.yaml").items()}
 
 
 def _means_the_same(mine: str, theirs: str, asked: Text) -> bool:
     """Whether the tables of words know one as another word for the other."""
     return agreement(mine, theirs, asked.language).aligned >= _ALIKE
+
+
+def _of(words: _Words, terms: Iterable[Found]) -> list[Found]:
+    """The terms that the exchanged words are, or are part of."""
+    surfaces = [word.surface for word in words]
+    return [term for term in terms if any(one in term.word or term.word in one for one in surfaces)]
 
 
 def _same_class(some: Iterable[Found], others: Iterable[Found]) -> bool:
