@@ -22,7 +22,7 @@ from cache.spelling import spelt
 from cache.text import normalise
 from cache.wording import WORDED, left_over
 
-__all__ = ["guarded_readings", "readings", "says_all"]
+__all__ = ["asked_only", "guarded_readings", "readings", "says_all"]
 
 _REMEMBERED = 8_192  # texts; guards and gate ask again for those on their way
 _CONTENT: Final = 2  # words that say what is asked; a clause with fewer leans on those before it
@@ -51,7 +51,12 @@ def guarded_readings(text: str, language: str) -> tuple[str, ...]:
 
     One word in another's place shows only where nothing else differs.
     """
-    return tuple(dict.fromkeys((text, *readings(text, language), _parted(text, language)[0])))
+    return tuple(dict.fromkeys((text, *readings(text, language), asked_only(text, language))))
+
+
+def asked_only(text: str, language: str) -> str:
+    """What a text asks, without any lead-in."""
+    return _parted(text, language)[0]
 
 
 def says_all(question: str, phrasing: str, language: str) -> bool:

@@ -75,6 +75,20 @@ async def test_the_evidence_is_of_what_is_asked_and_the_guards_read_the_preface(
     assert held_back.reason.startswith("persons")
 
 
+async def test_a_greeting_before_an_accepted_phrasing_hides_no_other_word(
+    store: EntryStore, index: VectorIndex
+) -> None:
+    encoder = WordEncoder()
+    shelf = Shelf(store, index, encoder, weights=WEIGHTS)
+    accepted = "Hello, did the city take my scooter away from the main station? Where is it?"
+    await store.create("shop", content(accepted), by="ann", state="active")
+    await index_pending(store, index, encoder)
+    asked = await encode_one(encoder, accepted.removeprefix("Hello, ").replace("scooter", "bike"))
+    found = await shelf.find(asked, tenant="shop", language="en")
+    assert isinstance(found, NearMiss)
+    assert found.reason.startswith("substitution")
+
+
 @pytest.mark.parametrize(
     ("text", "language"), [("a? " * 2_600, "en"), ("吗？" * 4_000, "zh"), ("か？" * 4_000, "ja")]
 )
