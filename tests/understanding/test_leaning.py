@@ -203,6 +203,12 @@ async def test_what_could_not_be_compared_is_not_looked_up(encoder: str, alone: 
         ("How many passport offices in Tokyo are there?", None),
         ("How many are there?", "refers to “there”"),
         ("I want the regular one", "refers to “regular one”"),
+        ("The machine ate my passport; how do I get a new one?", None),
+        ("I need a new one for my passport", "refers to “new one”"),
+        ("How do I replace a passport that's going to expire in Tokyo?", None),
+        ("Are there any offices in Tokyo that won't take my passport?", None),
+        ("Is there a passport for that?", "refers to “that”"),
+        ("Why is that passport rejected?", "refers to “that”"),
     ],
 )
 def test_a_pronoun_may_stand_for_what_the_same_question_named(text: str, leans_on: str | None) -> None:
