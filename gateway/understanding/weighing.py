@@ -15,6 +15,7 @@ from typing import Literal
 import yaml
 
 from gateway.understanding.naming import is_name, naming_words, stem
+from gateway.understanding.rarity import rarity
 from gateway.understanding.wording import Wording
 
 __all__ = ["Caution", "Nearness", "Readings", "Weights", "read_weights", "signs"]
@@ -22,7 +23,7 @@ __all__ = ["Caution", "Nearness", "Readings", "Weights", "read_weights", "signs"
 Caution = Literal["strict", "balanced", "lenient"]
 
 _WORD = re.compile(r"[A-Za-z0-9][\w'’&.-]*")
-_MOST_NAMING = 4  # words; more say nothing more
+_MOST_NAMING = 3  # words, the rarest; more say nothing more
 _LONGEST_NAME = 4  # words
 # Cosines from which nearness says that a question repeats the subject. What lies below says nothing: a vague
 # question and a new subject are both far from what was said.
@@ -82,7 +83,7 @@ def signs(
         "name": any(is_name(word) for word in own if not text.startswith(word)),
         "repeated": any(stem(word) in known for word in own),
         "mine": wording.mine.search(text) is not None,
-        "naming": min(len(own), _MOST_NAMING) / _MOST_NAMING,
+        "naming": sum(sorted(map(rarity, own))[-_MOST_NAMING:]) / _MOST_NAMING,
     }
     if nearness:
         found["near_first"] = max(0.0, nearness.first - _NEAR_FIRST) / (1 - _NEAR_FIRST)

@@ -12,6 +12,7 @@ from encoders import EncoderError, EncoderIdentity, Vector
 from encoders.onnx import OnnxEncoder
 from gateway.understanding import Understanding
 from gateway.understanding.leaning import leans
+from gateway.understanding.rarity import rarity
 from gateway.understanding.weighing import Nearness, read_weights, signs
 from gateway.understanding.wording import wording
 from tests.understanding.asking import conversation
@@ -128,10 +129,10 @@ async def test_a_bare_name_takes_the_language_of_the_conversation() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "How do I register my bicycle with the police?",
         "Is it possible to renew a passport online?",
-        "Where is Shinjuku's main office?",
         "Are there any English books in the Sakura city library?",
+        "Do you offer a discount for those who travel frequently by train?",
+        "Why does it say my transfer failed?",
     ],
 )
 async def test_a_new_subject_needs_less_to_show_for_it_where_the_operator_says_so(text: str) -> None:
@@ -149,6 +150,11 @@ def test_a_question_that_repeats_the_subject_leans_less_than_one_that_does_not()
         for said in ("My passport?", "My bicycle?")
     )
     assert 0 < repeated < not_repeated < 1
+
+
+def test_a_rare_word_names_more_than_a_frequent_one() -> None:
+    assert rarity("the") == 0 < rarity("money") < rarity("passport") < rarity("401k") == 1
+    assert rarity("Passports") == rarity("passport")
 
 
 def test_nearness_speaks_for_a_question_and_distance_never_against_it() -> None:
