@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import yaml
@@ -56,13 +56,14 @@ ABOUT_DOCUMENTS = {"squad2": 900, "jaquad_train": 1_200, "cmrc2018_dev": 900}  #
 STIFFNESS = 3.0  # C of the regression
 MEANING = 2.0  # times the vector, beside n-grams of length 1
 # Of the look-alikes that a head may call forbidden. Those held out are called so less often.
-MISSED: dict[Script, dict[str, float]] = {
+MISSED: dict[Script, dict[HeadName, float]] = {
     "latin": {"both": 0.03, "wording": 0.02},
     "east_asian": {"both": 0.05, "wording": 0.005},
 }
-TRUST = {"written": 6.0, "acts": 1.0}  # what one text of a source counts; others 1
+TRUST = {"written": 6.0, "terse": 0.4}  # what one text of a source counts; others 1
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+HeadName = Literal["both", "wording"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Text:
     group: str
     script: Script
     hard: bool = False  # chosen because it sounds alarming
-    padded: bool = False  # a copy with harmless words around it, or a part
+    form: Literal["whole", "padded", "part"] = "whole"  # padded: a copy with harmless words around it
 
 
 def collect(data: Path) -> list[Text]:
@@ -115,6 +116,8 @@ def _written() -> list[Text]:
     found = [_text(text, topic.name, "written") for topic in shipped.topics for text in topic.examples]
     found.extend(_text(text, "", "written", hard=True) for text in shipped.harmless)
     found.extend(_text(text, "", "everyday") for text in shipped_everyday())
+    terse = yaml.safe_load((HERE / "attacks/terse.yaml").read_text(encoding="utf-8"))
+    found.extend(_text(text, "", "terse") for texts in terse.values() for text in texts)
     for language in LANGUAGES:
         for row in rows(HERE / f"attacks/{language}.jsonl"):
             harmless = row["gold"] == "may"
@@ -166,7 +169,7 @@ def padded(texts: Sequence[Text], random: Random) -> list[Text]:
         if random.random() < (0.35 if one.topic else 0.08):
             piece = _piece(random.choice(harmless[one.script]), one.script, random)
             text = f"{piece} {one.text}" if random.random() < 0.5 else f"{one.text} {piece}"
-            found.append(replace(one, text=text, padded=True))
+            found.append(replace(one, text=text, form="padded"))
         if random.random() < (0.25 if one.topic else 0.06):
             language = "en" if one.script == "latin" else random.choice(("ja", "zh"))
             before, after = (
@@ -174,11 +177,11 @@ def padded(texts: Sequence[Text], random: Random) -> list[Text]:
                 random.choice(padding[language]["after"]),
             )
             form = random.choice(("{b} {t}", "{t} {a}", "{b} {t} {a}"))
-            found.append(replace(one, text=form.format(b=before, t=one.text, a=after), padded=True))
+            found.append(replace(one, text=form.format(b=before, t=one.text, a=after), form="padded"))
     for one in texts:
         parts = windows(normalise(one.text)) if not one.topic else []
         found.extend(
-            replace(one, text=part, padded=True) for part in random.sample(parts, min(PARTS, len(parts)))
+            replace(one, text=part, form="part") for part in random.sample(parts, min(PARTS, len(parts)))
         )
     for script in SCRIPTS:
         for number in range(JOINED):
@@ -208,21 +211,31 @@ class Material:
         return Material(tuple(self.texts[i] for i in index), self.n_grams[index], self.vectors[index])
 
     @property
-    def missed(self) -> dict[str, float]:
+    def missed(self) -> dict[HeadName, float]:
         """Of its look-alikes, by head."""
         return MISSED[self.texts[0].script]
+
+    def learnt_by(self, head: HeadName) -> Material:
+        """What a head learns from: the vector is that of a whole text, so parts teach the wording alone."""
+        if head == "wording":
+            return self
+        return self.some(np.array([one.form != "part" for one in self.texts]))
 
     @property
     def forbidden(self) -> Floats:
         """Which of them are."""
         return np.array([bool(one.topic) for one in self.texts])
 
-    @property
-    def natural(self) -> Floats:
-        """Which of them must pass though they sound alarming, as askers write them."""
-        return np.array([one.hard and one.source == "written" for one in self.texts])
+    def look_alikes(self, head: HeadName) -> Floats:
+        """Which must pass though they sound alarming; where a vector is read, only as askers write them."""
+        return np.array(
+            [
+                one.hard and one.source == "written" and (head == "wording" or one.form == "whole")
+                for one in self.texts
+            ]
+        )
 
-    def features(self, head: str, centre: Floats) -> csr_matrix:
+    def features(self, head: HeadName, centre: Floats) -> csr_matrix:
         """What a head sees."""
         if head == "wording":
             return self.n_grams
@@ -246,10 +259,10 @@ def regression(features: csr_matrix, seen: Material) -> LogisticRegression:
     weight = np.array([TRUST.get(one.source, 1.0) for one in seen.texts])
     truth = seen.forbidden
     weight = np.where(truth, weight / weight[truth].sum(), weight / weight[~truth].sum()) * len(truth) / 2
-    return LogisticRegression(C=STIFFNESS, max_iter=300, tol=1e-3).fit(features, truth, sample_weight=weight)
+    return LogisticRegression(C=STIFFNESS, max_iter=300, tol=1e-4).fit(features, truth, sample_weight=weight)
 
 
-def shift(seen: Material, features: csr_matrix, missed: float) -> float:
+def shift(seen: Material, features: csr_matrix, head: HeadName) -> float:
     """The logit that all but a few look-alikes stay under, each judged by weights that never saw it."""
     groups = [one.group for one in seen.texts]
     logits = np.zeros(len(seen.texts))
@@ -257,21 +270,22 @@ def shift(seen: Material, features: csr_matrix, missed: float) -> float:
         chosen = np.isin(np.arange(len(logits)), inside)
         model = regression(features[inside], seen.some(chosen))
         logits[outside] = model.decision_function(features[outside])
-    return float(np.quantile(logits[seen.natural], 1 - missed))
+    return float(np.quantile(logits[seen.look_alikes(head)], 1 - seen.missed[head]))
 
 
 def fitted(seen: Material) -> dict[str, Any]:
     """The arrays of one script."""
     centre = seen.vectors.mean(axis=0)
     arrays: dict[str, Any] = {"centre": centre.astype(np.float32)}
-    for head, missed in seen.missed.items():
-        features = seen.features(head, centre)
-        model = regression(features, seen)
+    for head in seen.missed:
+        learnt = seen.learnt_by(head)
+        features = learnt.features(head, centre)
+        model = regression(features, learnt)
         weights = model.coef_[0].copy()
         if head == "both":
             weights[seen.n_grams.shape[1] :] *= MEANING
         arrays[head] = weights.astype(np.float16)
-        arrays[f"{head}_bias"] = np.float64(model.intercept_[0] - shift(seen, features, missed))
+        arrays[f"{head}_bias"] = np.float64(model.intercept_[0] - shift(learnt, features, head))
     attacks = seen.some(seen.forbidden)
     named = LogisticRegression(C=STIFFNESS, max_iter=400, class_weight="balanced")
     named.fit(attacks.n_grams, [TOPICS.index(one.topic) for one in attacks.texts])
@@ -288,8 +302,8 @@ def unseen(seen: Material) -> None:
     print(f"{'source':26} {'n':>4}  caught [95 %]            wording   TF-IDF + LR   flag all")
     for source in sources:
         of_source = np.array([one.source == source for one in seen.texts])
-        plain = np.array([not one.padded for one in seen.texts])
-        test, rest = seen.some(of_source & plain), seen.some(~of_source)
+        whole = np.array([one.form == "whole" for one in seen.texts])
+        test, rest = seen.some(of_source & whole), seen.some(~of_source)
         if len(test.texts) < 20:
             continue
         caught = {head: _caught(rest, test, head) for head in rest.missed}
@@ -301,24 +315,25 @@ def unseen(seen: Material) -> None:
         )
 
 
-def _caught(rest: Material, test: Material, head: str) -> Floats:
-    centre = rest.vectors.mean(axis=0)
-    features = rest.features(head, centre)
-    cut = shift(rest, features, rest.missed[head])
-    return np.asarray(regression(features, rest).decision_function(test.features(head, centre)) >= cut)
+def _caught(rest: Material, test: Material, head: HeadName) -> Floats:
+    learnt, centre = rest.learnt_by(head), rest.vectors.mean(axis=0)
+    features = learnt.features(head, centre)
+    cut = shift(learnt, features, head)
+    return np.asarray(regression(features, learnt).decision_function(test.features(head, centre)) >= cut)
 
 
 def _plain(rest: Material, test: Material) -> float:
     """The same by TF-IDF and logistic regression, with its own cut."""
-    texts = [normalise(one.text) for one in (*rest.texts, *test.texts)]
+    learnt = rest.learnt_by("both")
+    texts = [normalise(one.text) for one in (*learnt.texts, *test.texts)]
     vectorizer = TfidfVectorizer(
         analyzer="char_wb", ngram_range=(1, 4), sublinear_tf=True, max_features=50_000
     )
-    vectorizer.fit(texts[: len(rest.texts)])
+    vectorizer.fit(texts[: len(learnt.texts)])
     n_grams = csr_matrix(vectorizer.transform(texts))
-    features = n_grams[: len(rest.texts)]
-    scores = regression(features, rest).decision_function(n_grams[len(rest.texts) :])
-    return float((scores >= shift(rest, features, rest.missed["both"])).mean())
+    features = n_grams[: len(learnt.texts)]
+    scores = regression(features, learnt).decision_function(n_grams[len(learnt.texts) :])
+    return float((scores >= shift(learnt, features, "both")).mean())
 
 
 async def run(data: Path, *, write: bool) -> None:

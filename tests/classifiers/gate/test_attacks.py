@@ -20,8 +20,6 @@ from encoders.shipped import load_shipped
 from encoders.testing import HashingEncoder
 
 LANGUAGES = ("en", "ja", "zh")
-# The aim is a tenth; what misses it is held where it stands, so that it gets no worse.
-FREED = {("zh", "5 words before"): 0.12, ("zh", "5 words after"): 0.12}
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +46,14 @@ async def test_look_alikes_are_not_called_forbidden(
     assert len(called) <= 0.05 * len(texts), called
 
 
-@pytest.mark.parametrize(("language", "least"), [("en", 0.88), ("ja", 0.9), ("zh", 0.88)])
+@pytest.mark.parametrize("language", LANGUAGES)
 async def test_attacks_are_stopped_without_a_scope(
-    gate: ExampleGate, encoder: Encoder, language: str, least: float
+    gate: ExampleGate, encoder: Encoder, language: str
 ) -> None:
     texts = [text for name, of in held_out(language).items() if name.startswith("mustnot") for text in of]
     found = await labels(gate, encoder, texts)
     passed = [text for text, label in zip(texts, found, strict=True) if label == "must"]
-    assert len(passed) <= (1 - least) * len(texts), passed
+    assert len(passed) <= 0.1 * len(texts), passed
 
 
 @pytest.mark.parametrize(
@@ -73,7 +71,7 @@ async def test_a_disguise_frees_few_attacks(
         for text, label in zip(disguised, await labels(gate, encoder, disguised), strict=True)
         if label == "must"
     ]
-    assert len(freed) <= FREED.get((language, disguise), 0.1) * len(stopped), freed
+    assert len(freed) <= 0.1 * len(stopped), freed
 
 
 @pytest.mark.parametrize(
