@@ -17,6 +17,7 @@ from cache.claims import refuse_duplicates
 from cache.content import Content, checked, content_of
 from cache.entries import Entry, EntryState, Source
 from cache.errors import CacheError, EntryConflict, EntryNotFound, ForbiddenChange
+from cache.known import KnownEntries
 from cache.rows import entries_from_rows, entry_from_snapshot, new_id
 from cache.text import exact_key, normalise
 from cache.two_persons import held_state, refuse_own
@@ -101,6 +102,7 @@ class EntryStore:
         self.db = db
         self._two_persons = two_persons
         self._now = now
+        self._known = KnownEntries()
 
     async def create(
         self,
@@ -308,16 +310,15 @@ class EntryStore:
     async def served(
         self, tenant: str, language: str, ids: Sequence[str] | None = None, *, group: str = ""
     ) -> tuple[Entry, ...]:
-        """The entries that a group may read today, all or those with the given ids, in one SELECT.
+        """The entries that a group may read today, all or those with the given ids.
 
         An asker without a group (`""`) sees what is everybody's, another one that and his group's.
         """
         values = self._shelf(tenant, language) | {"group": group}
-        statement = queries.SERVED
-        if ids is not None:
-            statement, values = queries.SERVED_BY_ID, values | {"ids": list(ids)}
         async with self.db.connect() as connection:
-            return tuple(entries_from_rows((await connection.execute(statement, values)).mappings()))
+            if ids is not None:
+                return await self._known.served(connection, values | {"ids": list(ids)})
+            return tuple(entries_from_rows((await connection.execute(queries.SERVED, values)).mappings()))
 
     async def whole_shelf(self, tenant: str, language: str) -> tuple[Entry, ...]:
         """The entries of all groups that are served today: to calibrate on, never to answer from."""

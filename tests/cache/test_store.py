@@ -1,15 +1,17 @@
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Select, Table
+from sqlalchemy import Select, Table, text
 from sqlalchemy.sql import visitors
 
+from cache import known
 from cache.content import content_of
-from cache.entries import EntryState, Source
+from cache.entries import Entry, EntryState, Source
 from cache.errors import (
     CacheError,
     DuplicatePhrasing,
@@ -18,7 +20,7 @@ from cache.errors import (
     ForbiddenChange,
     InvalidEntry,
 )
-from cache.queries import SERVED, SERVED_BY_ID, SERVED_EXACT, Filters
+from cache.queries import SERVED, SERVED_BY_ID, SERVED_EXACT, SERVED_REVISIONS, Filters
 from cache.store import TRANSITIONS, EntryStore, Incoming, Put
 from storage.sql import Database
 from tests.cache.shelves import content
@@ -139,6 +141,46 @@ async def test_only_entries_valid_today_are_served(
     await store.create("shop", valid, by="ann", state="active")
     assert (await store.find_exact("shop", valid.phrasings[0], "en") is not None) is found
     assert bool(await store.served("shop", "en")) is found
+
+
+async def test_an_entry_that_was_read_before_is_served_as_another_replica_left_it(database: Database) -> None:
+    day = datetime(2026, 4, 1, tzinfo=UTC)
+    store, replica = EntryStore(database, now=lambda: day), EntryStore(database)
+    entry = await replica.create("shop", content(valid_until=day.date()), by="ann", state="active")
+
+    async def served(group: str = "") -> tuple[Entry, ...]:
+        return await store.served("shop", "en", [entry.id, "unknown"], group=group)
+
+    assert await served() == await served() == (entry,)
+    edited = await replica.edit(
+        "shop", entry.id, content(answer="Ask Bob.", group="staff"), revision=1, by="bob"
+    )
+    assert await served() == ()
+    assert await served("staff") == (edited,)
+    await replica.change_state("shop", entry.id, "paused", revision=2, by="bob")
+    assert await served("staff") == ()
+    back = await replica.change_state("shop", entry.id, "active", revision=3, by="bob")
+    assert await served("staff") == (back,)
+    assert await store.served("bank", "en", [entry.id], group="staff") == ()
+
+
+async def test_an_entry_that_was_read_before_ends_on_its_last_day(database: Database) -> None:
+    days = [date(2026, 4, 1)]
+    store = EntryStore(database, now=lambda: datetime.combine(days[-1], time(), UTC))
+    entry = await store.create("shop", content(valid_until=days[0]), by="ann", state="active")
+    assert await store.served("shop", "en", [entry.id]) == (entry,)
+    days.append(date(2026, 4, 2))
+    assert await store.served("shop", "en", [entry.id]) == ()
+
+
+async def test_the_entries_met_last_are_the_ones_remembered(
+    store: EntryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known, "REMEMBERED", 2)
+    made = [await store.create("shop", content(f"Q {at}?"), by="ann", state="active") for at in range(5)]
+    ids = sorted(entry.id for entry in made)
+    for _ in range(2):
+        assert [entry.id for entry in await store.served("shop", "en", ids)] == ids
 
 
 async def test_a_phrasing_belongs_to_one_active_entry_of_a_shelf(store: EntryStore) -> None:
@@ -315,8 +357,29 @@ async def test_entries_are_found_by_the_documents_they_came_from(store: EntrySto
     assert (await store.list("shop", Filters(document="b.md"))).total == 1
 
 
-@pytest.mark.parametrize("statement", [SERVED, SERVED_BY_ID, SERVED_EXACT], ids=["all", "by id", "exact"])
+@pytest.mark.parametrize("statement", [SERVED_BY_ID, SERVED_REVISIONS], ids=["entries", "revisions"])
+async def test_a_lookup_reads_the_entries_it_asks_for_and_not_the_whole_shelf(
+    tmp_path: Path, statement: Select[Any]
+) -> None:
+    values = {"tenant": "shop", "language": "en", "group": "", "today": date(2026, 4, 1)}
+    asked = statement.params(**values, ids=[f"e{at}" for at in range(16)])
+    database = await Database.open(f"sqlite:///{tmp_path / 'shelf.db'}")
+    async with database.connect() as connection:
+        written = asked.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
+        plan = (await connection.execute(text(f"EXPLAIN QUERY PLAN {written}"))).all()
+    await database.close()
+    steps = [row.detail for row in plan if " entries " in row.detail]
+    assert steps
+    assert all("(id=?)" in step for step in steps), steps
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [SERVED, SERVED_BY_ID, SERVED_EXACT, SERVED_REVISIONS],
+    ids=["all", "by id", "exact", "revisions"],
+)
 def test_serving_reads_entries_and_their_phrasings_and_nothing_else(statement: Select[Any]) -> None:
     """What a changed document does to an entry is done when it changes, not when somebody asks."""
     read = {table.name for table in visitors.iterate(statement) if isinstance(table, Table)}
-    assert read == {"entries", "entry_phrasings"}
+    assert read <= {"entries", "entry_phrasings"}
+    assert "entries" in read

@@ -1,0 +1,47 @@
+"""Entries that were read before: a lookup asks SQL which are served, at which revision, and reads the rest.
+
+Whatever an entry says or may be changes with its revision, so one that is remembered at the revision that SQL
+names is what SQL holds.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from cache import queries
+from cache.entries import Entry
+from cache.rows import entries_from_rows
+
+__all__ = ["KnownEntries"]
+
+REMEMBERED: Final = 4_096  # entries, the last ones met
+
+
+class KnownEntries:
+    """The served entries among those with given ids."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Entry] = OrderedDict()
+
+    async def served(self, connection: AsyncConnection, values: Mapping[str, Any]) -> tuple[Entry, ...]:
+        """Those that meet the conditions of `queries.SERVED_BY_ID`, in the order of their ids."""
+        now = (await connection.execute(queries.SERVED_REVISIONS, values)).all()
+        found = {id_: kept for id_, revision in now if (kept := self._at(id_, revision)) is not None}
+        new = [id_ for id_, _ in now if id_ not in found]
+        if new:
+            rows = await connection.execute(queries.SERVED_BY_ID, {**values, "ids": new})
+            found |= {entry.id: entry for entry in entries_from_rows(rows.mappings())}
+        for id_, entry in found.items():
+            self._kept[id_] = entry
+            self._kept.move_to_end(id_)
+        while len(self._kept) > REMEMBERED:
+            self._kept.popitem(last=False)
+        return tuple(found[id_] for id_, _ in now if id_ in found)
+
+    def _at(self, entry_id: str, revision: int) -> Entry | None:
+        kept = self._kept.get(entry_id)
+        return kept if kept is not None and kept.revision == revision else None
