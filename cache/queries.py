@@ -113,8 +113,8 @@ def _served(statement: Select[Any], tenant: ColumnElement[str] = entries.c.tenan
 def _served_by_id(statement: Select[Any]) -> Select[Any]:
     """Those of them with given ids.
 
-    An expression is in no index: from some ids on (15, or 9 for revisions) SQLite would take the one by tenant,
-    and read the whole shelf.
+    An expression is in no index: from some ids on (15, or 9 for revisions) SQLite would take the one by
+    tenant, and read the whole shelf.
     """
     among = entries.c.id.in_(bindparam("ids", expanding=True))
     return _served(statement, entries.c.tenant.concat("")).where(among)
