@@ -172,16 +172,12 @@ def _without_lead_ins(question: str, first: Candidate, guards: Sequence[Guard]) 
     Calibration does not look so closely: its probes are more alike than real questions, so the cut would
     sink by more than this keeps back (CLINC150: 1.2 % wrong for a stated 1 %).
     """
-    language, phrasings = first.entry.language, first.entry.phrasings
-    bare = tuple(asked_only(text, language) for text in phrasings)
-    if bare == phrasings:
+    language = first.entry.language
+    phrasing = asked_only(first.phrasing, language)
+    if phrasing == first.phrasing:
         return None
-    compared = Compared(
-        question=asked_only(question, language),
-        phrasing=asked_only(first.phrasing, language),
-        phrasings=bare,
-        language=language,
-    )
+    phrasings = tuple(asked_only(text, language) for text in first.entry.phrasings)
+    compared = Compared(asked_only(question, language), phrasing, phrasings, language)
     return _vetoed(compared, guards)
 
 

@@ -17,14 +17,12 @@ __all__ = ["ExclusionGuard"]
 
 _THING = ("noun", "name", "number")
 
-Left = frozenset[str] | None  # what is left out, in base forms; None where nothing is
-
 
 @dataclass(frozen=True, slots=True)
 class ExclusionGuard:
     """Vetoes an entry about the very thing that a question leaves out, and the other way round."""
 
-    read: Mapping[str, Callable[[Text], Left]]
+    read: Mapping[str, Callable[[Text], frozenset[str]]]  # what a text leaves out
     name: str = "exclusion"
 
     @classmethod
@@ -38,30 +36,28 @@ class ExclusionGuard:
 
     def veto(self, compared: Compared, /) -> str | None:
         """What is left out, and by whom."""
-        read, asked, stored = self.read[compared.language], compared.asked, compared.stored
+        read, asked = self.read[compared.language], compared.asked
         here, there = read(asked), read(compared.nearest)
-        others = [read(text) for text in stored]
-        if here is not None:
-            differs = not any(others) and any(_says(text, here) for text in stored)
+        if here:
+            stored = compared.stored
+            differs = not any(map(read, stored)) and any(here <= _bases(text) for text in stored)
             return f"the question leaves out “{_written(here)}”, the entry does not" if differs else None
-        if there is None or not all(others) or not _says(asked, there):
-            return None
-        return f"the entry leaves out “{_written(there)}”, the question does not"
+        if there and there <= _bases(asked) and all(map(read, compared.stored)):
+            return f"the entry leaves out “{_written(there)}”, the question does not"
+        return None
 
 
 def _written(thing: frozenset[str]) -> str:
     return " ".join(sorted(thing))
 
 
-def _says(text: Text, thing: frozenset[str]) -> bool:
-    return bool(thing) and thing <= {word.base for word in text.words}
+def _bases(text: Text) -> frozenset[str]:
+    return frozenset(word.base for word in text.words)
 
 
-def _left_out(terms: Terms, text: Text) -> Left:
-    found = terms.find(text.plain)
-    if not found:
-        return None
-    return frozenset[str]().union(*(_thing(one, text) for one in found))
+def _left_out(terms: Terms, text: Text) -> frozenset[str]:
+    """What a text leaves out, in base forms."""
+    return frozenset[str]().union(*(_thing(one, text) for one in terms.find(text.plain)))
 
 
 def _thing(marker: Found, text: Text) -> frozenset[str]:
