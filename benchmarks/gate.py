@@ -1,6 +1,6 @@
 """How fast the gate judges beyond the embedding, and how well on the development data.
 
-    python -m benchmarks.gate speed          p50 and p95 of a judgement by number of examples
+    python -m benchmarks.gate speed          p50 and p95 of a judgement by number of examples, CPU time
     python -m benchmarks.gate quality DATA   per slice: share that reaches RAG, and AUROC against must
 
 DATA is the folder of development data. Policies are built as an operator would build them: half of the must
@@ -61,7 +61,8 @@ async def speed() -> None:
     """Questions of a dozen words against more and more examples, with vectors of MiniLM's size."""
     encoder = HashingEncoder(384)
     rng = np.random.default_rng(0)
-    words = np.array([f"word{number}" for number in range(3_000)])
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))  # digits would be read as a disguise
+    words = np.array(["".join(rng.choice(letters, rng.integers(3, 9))) for _ in range(3_000)])
     for size in SIZES:
         texts = [" ".join(rng.choice(words, 12)) for _ in range(size)]
         half = size // 2
@@ -72,9 +73,9 @@ async def speed() -> None:
         questions = [await encode_one(encoder, " ".join(rng.choice(words, 12))) for _ in range(300)]
         taken = []
         for question in questions:
-            started = time.perf_counter()
+            started = time.thread_time()
             await gate.judge(question, tenant="t")
-            taken.append((time.perf_counter() - started) * 1_000)
+            taken.append((time.thread_time() - started) * 1_000)
         p50, p95 = np.quantile(taken, (0.5, 0.95))
         print(f"{size:6} examples  p50 {p50:5.2f} ms  p95 {p95:5.2f} ms  fit {fitted_s:5.1f} s")
 
