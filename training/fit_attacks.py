@@ -34,6 +34,8 @@ from encoders.shipped import load_shipped
 from evaluation.statistics import Rate
 from training.command import rows
 
+HeadName = Literal["both", "wording"]
+
 HERE = Path(__file__).parent
 TARGET = HERE.parent / "classifiers/gate/detector.npz"
 SCRIPTS: tuple[Script, ...] = ("latin", "east_asian")
@@ -63,7 +65,6 @@ MISSED: dict[Script, dict[HeadName, float]] = {
 TRUST = {"written": 6.0, "terse": 0.4}  # what one text of a source counts; others 1
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-HeadName = Literal["both", "wording"]
 
 
 @dataclass(frozen=True)
