@@ -11,26 +11,13 @@ from functools import cache
 from classifiers.faithfulness.clock_times import clock_patterns
 from classifiers.faithfulness.numerals import KANJI, LARGE, SCALES, SMALL, WORDS, kanji_value, word_value
 from classifiers.faithfulness.quantity_pool import Quantity, Reader, plain
+from classifiers.faithfulness.spoken_quantities import MONTHS, one_patterns, spoken_patterns
 from classifiers.faithfulness.units import PREFIX_UNITS, UNITS, converted, unit
 from classifiers.faithfulness.weekdays import weekday_patterns
 
 __all__ = ["quantities"]
 
 ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "明治": 1867, "民国": 1911}
-MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
 # Units that "one" may stand with and still be a number: "one of them" is none.
 MEASURES = frozenset(
     [
@@ -120,6 +107,7 @@ def _readers() -> tuple[tuple[re.Pattern[str], Reader, re.Pattern[str]], ...]:
     patterns = (
         *_name_patterns(),
         *weekday_patterns(),
+        *spoken_patterns(),
         *_date_patterns(),
         *clock_patterns(),
         *_number_patterns(),
@@ -134,6 +122,7 @@ def _hints() -> tuple[re.Pattern[str], ...]:
 
 def _name_patterns() -> Iterator[tuple[str, str, Reader]]:
     yield "[@/]|www", r"https?://\S+|www\.\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{1,64}", _address
+    yield r"\d\.\d", r"(?<![\w.])(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>(?:19|20)\d\d)(?!\.?\w)", _date
     yield (
         r"\d[.-]\d",
         r"(?<![\w.])v?\d+(?:\.\d+){2,}|(?<![\d-])\+?\d{2,4}-\d{2,4}-\d{3,4}(?![\d-])",
@@ -174,13 +163,18 @@ def _number_patterns() -> Iterator[tuple[str, str, Reader]]:
     )
     yield KANJI, rf"{about}(?P<n>{KANJI}{{1,18}})(?P<more>[多余]?){written}", _kanji_figure
     more = rf"(?:[\s-]+|(?<=d)\s+and\s+)(?:{word})"  # "hundred and five", but not "four and twelve"
-    yield word, rf"{about}\b(?P<n>(?:{word})(?:{more})*)\b[\s-]?{written}", _word_figure
+    one = "(?:a (?=hundred|thousand|[mb]illion|trillion))?"
+    yield word, rf"{about}\b(?P<n>{one}(?:{word})(?:{more})*)\b[\s-]?{written}", _word_figure
 
 
 def _compound_patterns() -> Iterator[tuple[str, str, Reader]]:
     n, m = rf"(?<![\d.,])(?P<n>\d{{1,3}}|{KANJI}{{1,3}})\s?", rf"(?P<m>\d{{1,2}}|{KANJI}{{1,3}})\s?"
-    hours, minutes = "(?P<unit>hours?|hrs?|時間|小时|个小时)", "(?:minutes?|mins?|分钟|分)"
-    yield "時間|小时|小時|hour|hr", rf"{n}{hours}\s?(?:and\s|と)?{m}{minutes}(?![a-z])", _hours_and_minutes
+    hours, minutes = "(?P<unit>hours?|hrs?|h|時間|小时|个小时)", "(?:minutes?|mins?|分钟|分)"
+    yield (
+        r"時間|小时|小時|hour|hr|\dh|\d h",
+        rf"{n}{hours}\s?(?:and\s|と)?{m}{minutes}(?![a-z])",
+        _hours_and_minutes,
+    )
     digit = rf"\d|{KANJI}"
     yield (
         "[块元]",
@@ -222,6 +216,7 @@ def _quarters(match: re.Match[str]) -> Iterator[Quantity]:
 
 def _half_patterns(digits: str) -> Iterator[tuple[str, str, Reader]]:
     spans = "hours?|days?|weeks?|months?|years?|decades?|centur(?:y|ies)|dozen|minutes?|miles?"
+    spans = f"{spans}|kilos?|lit(?:re|er)s?"
     counted = "時間|小时|小時|个小时|か月|ヶ月|个月|年|日|天"
     roughly = "(?P<about>(?:about|around|nearly|almost|roughly|just over|just under)\\s)?"
     yield "half", rf"{roughly}\b(?P<n>{digits}|{'|'.join(WORDS)}) and a half\s(?P<unit>{spans})\b", _half
@@ -236,6 +231,7 @@ def _half_patterns(digits: str) -> Iterator[tuple[str, str, Reader]]:
         r"\b(?:for|within|after|than|lasts?|takes?|valid) an? (?P<unit>minute|hour|day|week|month|year)\b",
         _single,
     )
+    yield from one_patterns()
 
 
 def _times(match: re.Match[str]) -> Iterator[Quantity]:

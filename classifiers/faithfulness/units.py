@@ -18,7 +18,7 @@ UNITS: dict[str, str] = {
     "cent": "cents?|pence|p|セント|美分|欧分",
     "second": "秒間?|秒钟|seconds?|secs?",
     "minute": "分間?|分钟|minutes?|mins?",
-    "hour": "時間|小时|小時|个小时|hours?|hrs?",
+    "hour": "時間|小时|小時|个小时|hours?|hrs?|h(?![0-9])",
     "day": "日間?|天|号|days?",
     "workday": "営業日|工作日|(?:working|business) days?",
     "week": "週間|周|週|个星期|星期|weeks?",

@@ -23,7 +23,10 @@ SAME = [
     ("nearly three and a half hours", "3 hours 25 minutes"), ("30 cents", "€0.30"), ("45p", "£0.45"), ("五百块", "500元"), ("16岁", "16周岁"), ("23 kilos", "23 kg"),
     ("37度5分", "37.5度"), ("4 to 12 people", "between four and twelve people"), ("under eighteen", "Under-18s"), ("第二年", "次年"), ("23", "23 kg"),
     ("两块八", "2.8元"), ("二元八角", "2.80元"), ("打九五折", "优惠5%"), ("八折", "优惠20%"), ("三百五", "350元"), ("a quarter of the fare", "25 per cent"),
-    ("three quarters of an hour", "45 minutes"),
+    ("three quarters of an hour", "45 minutes"), ("90 minutes", "an hour and a half"), ("75 minutes", "an hour and a quarter"), ("14 days", "a fortnight"),
+    ("80 %", "four fifths of the price"), ("a third of it", "33 %"), ("90 %", "nine out of ten"), ("12 months", "84 pounds a year"),
+    ("£4.20", "4 pounds 20"), ("a hundred euros", "100 euros"), ("a hundred and twenty", "120"), ("500 grams", "half a kilo"), ("3 hours 25 minutes", "3 h 25 min"),
+    ("1 May 2025", "01.05.2025"), ("31 March", "the end of March"), ("28 February", "the last day of February"), ("12 eggs", "a dozen eggs"), ("twice", "doubled"),
 ]  # fmt: skip
 DIFFERENT = [
     ("1,200円", "1,300円"), ("30%", "31%"), ("令和5年", "2024年"), ("14 weeks", "14 days"), ("5:30 p.m.", "17:00"), ("version 2.3.1", "version 2.3.2"),
@@ -70,7 +73,9 @@ def test_what_only_looks_like_a_number_is_none(text: str) -> None:
     assert quantities(text) == ()
 
 
-@pytest.mark.parametrize("text", ["Step 6: stir", "the two of them", "ステップ3", "第2步"])
+@pytest.mark.parametrize(
+    "text", ["Step 6: stir", "the two of them", "ステップ3", "第2步", "a third party", "a day", "double"]
+)
 def test_what_numbers_the_answer_itself_is_a_label(text: str) -> None:
     assert [q.is_count for q in quantities(text)] == [True]
 
