@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from classifiers.faithfulness.lines import Line
+from classifiers.faithfulness.related_words import are_different_things
 from classifiers.faithfulness.wording import HIRAGANA, folded, is_cjk, lexicon, names, units
 from encoders.words import Word
 
@@ -57,28 +58,40 @@ def exchanged_things(
 ) -> tuple[tuple[str, str], ...]:
     """The thing, and the one in its place, where all else stands in its evidence.
 
-    In English only where the contexts tell the two apart themselves, "saver tickets" and "flexible tickets",
-    since nothing here tells a thing from another word for what is done.
+    In English where the contexts tell the two apart themselves, "saver tickets" and "flexible tickets", or no
+    line here has the thing and WordNet knows that it is another one, "hybrid vehicles".
     """
     if len(line.terms.units) > LONGEST_ALIGNED:
         return ()
     if line.language == "en":
-        return tuple(pair for one in here for pair in _siblings(line, one, pairs, asked))
+        return tuple(pair for one in here for pair in _others_en(line, one, here, pairs, asked))
     return tuple(pair for one in here for pair in _things(line, one, asked))
 
 
-def _siblings(line: Line, one: Line, pairs: Pairs, asked: str) -> Iterator[tuple[str, str]]:
+def _others_en(
+    line: Line, one: Line, here: Sequence[Line], pairs: Pairs, asked: str
+) -> Iterator[tuple[str, str]]:
     mine, theirs = line.terms.units, one.terms.units
     for a, b, c, d in _replaced(mine, theirs):
         rest = {unit for unit in (*mine[:a], *mine[b:]) if not _is_light(unit)}
         copied = len(rest) >= FEWEST_COPIED and rest <= {*theirs}
         if not copied or (b - a, d - c) != (1, 1) or mine[a] in asked.split():
             continue
-        behind = len(mine[a]) == len(theirs[c]) == 1  # "desk B"
-        thing, other = _with_head(mine, a, behind=behind), _with_head(theirs, c, behind=behind)
-        in_both = mine[a] in theirs or theirs[c] in mine
-        if thing in pairs and other and (behind or not in_both) and thing[not behind] == other[not behind]:
-            yield " ".join(thing), " ".join(other)
+        if found := _siblings(mine, a, theirs, c, pairs):
+            yield found
+        elif are_different_things(mine[a], theirs[c]) and not any(mine[a] in each.content for each in here):
+            yield mine[a], theirs[c]
+
+
+def _siblings(
+    mine: Sequence[str], a: int, theirs: Sequence[str], c: int, pairs: Pairs
+) -> tuple[str, str] | None:
+    """Two things that the contexts tell apart: "saver tickets" where "flexible tickets" stand."""
+    behind = len(mine[a]) == len(theirs[c]) == 1  # "desk B"
+    thing, other = _with_head(mine, a, behind=behind), _with_head(theirs, c, behind=behind)
+    in_both = mine[a] in theirs or theirs[c] in mine
+    known = thing in pairs and other and (behind or not in_both)
+    return (" ".join(thing), " ".join(other)) if known and thing[not behind] == other[not behind] else None
 
 
 def _with_head(sequence: Sequence[str], at: int, *, behind: bool) -> tuple[str, ...]:

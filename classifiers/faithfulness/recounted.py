@@ -1,0 +1,70 @@
+"""Where an English sentence was copied but for a number: "three permits" where "two permits" stand.
+
+The other number stands somewhere in the contexts, or it would be new, so what counts is the word behind it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+
+from classifiers.faithfulness.lines import Line
+from classifiers.faithfulness.numerals import WORDS
+from classifiers.faithfulness.wording import lexicon, stem
+
+__all__ = ["recounted"]
+
+VALUES = {stem(word): str(value) for word, value in WORDS.items()}
+LONGEST_ALIGNED = 150  # units
+FEWEST_COPIED = 2  # words with content beside the number, if the same word follows it, and one more if not
+LEAST_COPIED = 0.5  # of the words with content, if the same word follows
+
+
+def recounted(line: Line, window: Sequence[Line], known: Iterable[Line]) -> tuple[tuple[str, str], ...]:
+    """The number, and the one in its place."""
+    mine = line.terms.units
+    if line.language != "en" or len(mine) > LONGEST_ALIGNED or not any(map(_value, mine)):
+        return ()
+    known = list(known)
+    found = []
+    for one in window:
+        for a, c in _replaced(mine, one.terms.units[:LONGEST_ALIGNED]):
+            head = _after(mine, a)
+            same_head = head == _after(one.terms.units, c) and _tells(head)
+            rest = {unit for unit in (*mine[:a], *mine[a + 1 :]) if _tells(unit)}
+            copied = len(rest & {*one.terms.units})
+            if same_head and copied >= max(FEWEST_COPIED, LEAST_COPIED * len(rest)):
+                elsewhere = _stands_before(head, mine[a], known)
+            elif copied == len(rest) > FEWEST_COPIED:
+                elsewhere = any(_value(mine[a]) in map(_value, other.terms.units) for other in window)
+            else:
+                continue
+            if not elsewhere:
+                found.append((f"{mine[a]} {head}", f"{one.terms.units[c]} {head}"))
+    return tuple(dict.fromkeys(found))
+
+
+def _replaced(mine: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where one number stands for another."""
+    for tag, a, b, c, d in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
+        if (tag, b - a, d - c) == ("replace", 1, 1) and "" != _value(mine[a]) != _value(theirs[c]) != "":
+            yield a, c
+
+
+def _stands_before(head: str, number: str, lines: Iterable[Line]) -> bool:
+    pairs = (pair for line in lines for pair in itertools.pairwise(line.terms.units))
+    return any(two == head and _value(one) == _value(number) for one, two in pairs)
+
+
+def _after(sequence: Sequence[str], at: int) -> str:
+    return sequence[at + 1] if at + 1 < len(sequence) else ""
+
+
+def _tells(unit: str) -> bool:
+    return bool(unit) and not _value(unit) and unit not in lexicon().function
+
+
+def _value(unit: str) -> str:
+    """What a word or figure counts, "" if nothing."""
+    return unit if unit.isdecimal() else VALUES.get(unit, "")
