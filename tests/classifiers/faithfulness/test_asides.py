@@ -13,7 +13,7 @@ from classifiers.faithfulness.speech_acts import speech_act
 HELD_OUT = Path(__file__).with_name("acts")
 # What is reached today; a change may lower it, never raise it. An unchecked claim costs more than a false block.
 MOST_CLAIMS_UNCHECKED = {"en": 0, "ja": 1, "zh": 2}  # of 35, 40, 32
-MOST_TAKEN_FOR_CLAIMS = {"en": 22, "ja": 13, "zh": 10}  # of 40, 34, 40
+MOST_TAKEN_FOR_CLAIMS = {"en": 21, "ja": 9, "zh": 9}  # of 40, 34, 40
 
 
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])
