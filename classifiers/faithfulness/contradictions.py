@@ -22,6 +22,7 @@ DENYING = re.compile(
     r"\b(?:avoid|refrain|lack|fail|prohibit|forbid|forbidden|ban|banned|deny|denied|refuse|only|until|closed|free)\w*\b"
     r"|避け|控え|禁|限|以外|まで|不可|避免|拒|严禁|除|才"
 )
+FORBIDDING = re.compile(r"\b(?:prohibit|forb[ai]d|bann?(?:ed|s)\b|refus|den(?:y|ie))")
 PREPOSITIONS = frozenset(["from", "to", "for", "than", "before", "after", "into", "onto", "until"])
 PARTICLES = {p: p for p in [*"がをにへとで", "から", "まで", "より", *"从由向到给对比被把在"]} | {"は": "が"}
 MOST_ROLES = 8  # words; in a longer sentence the word before says little about a word's part in it
@@ -33,7 +34,8 @@ def denied(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tuple[bo
     window = list(window)
     known = {term for line in window for term in line.vocabulary}
     denied_there = {term for line in window for near in line.denials for term in near}
-    more = len(said.denials) > sum(len(line.denials) for line in here)
+    forbidding = any(FORBIDDING.search(line.plain) for line in window)
+    more = not forbidding and len(said.denials) > sum(len(line.denials) for line in here)
     added = more and any(
         len(near & known) * 2 >= len(near) > 0 and not near & denied_there and not _free_of(near, window)
         for near in said.denials

@@ -12,6 +12,7 @@ from classifiers.faithfulness.crossed import crossed
 from classifiers.faithfulness.exchanged import exchanged_names, exchanged_things
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.passages import Passages, Place, covered
+from classifiers.faithfulness.recounted import recounted
 from classifiers.faithfulness.said import ECHO, Said, said
 from classifiers.faithfulness.units import is_unit
 from classifiers.faithfulness.wording import (
@@ -51,9 +52,10 @@ VETOES = (
     "degree",
     "crossed",
 )
-# Words, or pairs of characters, that a statement is taken to have besides its own: one new word of three says
-# less than ten of thirty.
-ALLOWANCE = {"en": 1.5, "ja": 6.0, "zh": 6.0}
+# What the new words (pairs of characters) of a statement are a share of: so much of its own length, and so
+# much whatever its length, since one new word of three says less than ten of thirty. With 1.0 and 1.5 in
+# English, short answers in words of their own were held back twice as often, at the same F1 on RAGTruth.
+LENGTH = {"en": (0.6, 4.7), "ja": (1.0, 6.0), "zh": (1.0, 6.0)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ class Contexts:
             1 - open_share >= SAME_MATTER[each.line.language] or _has_the_things(each, window)
         )
         negations = self._negations(each, best, window) if same_matter else (False, False)
-        novelty = self._novelty(each, best, window, unbound, negations, same_matter)
+        novelty = self._novelty(each, best, window, unbound, negations, same_matter, copied)
         features = self._features(each, novelty, unbound, negations, open_share, best)
         return Evidence(features, novelty, place)
 
@@ -158,8 +160,7 @@ class Contexts:
         best: Line | None,
     ) -> Features:
         return Features(
-            new_content=sum(each.content[t] for t in new.words)
-            / (sum(each.content.values()) + ALLOWANCE[each.line.language]),
+            new_content=sum(each.content[t] for t in new.words) / _length(sum(each.content.values()), each),
             new_pairs=self._new_pairs(each),
             uncovered_window=open_share,
             unfounded=float(1 - open_share <= UNFOUNDED and each.claims_much),
@@ -186,6 +187,7 @@ class Contexts:
         unbound: dict[str, float],
         negations: tuple[bool, bool],
         same_matter: bool,
+        copied: bool,
     ) -> Novelty:
         numbers = self._numbers_of(each, window)
         here = [best] if best else []
@@ -201,7 +203,7 @@ class Contexts:
             far_numbers=tuple(n for n, share in unbound.items() if share > UNBOUND),
             names=self._strange_names(each),
             compounds=self._strange_compounds(each),
-            exchanged=self._exchanged(each, best, window) if best and same_matter else (),
+            exchanged=() if copied or not best else self._exchanged(each, best, window, same_matter),
             words=tuple(sorted(fresh, key=lambda t: -each.content[t])),
             word_count=len(each.content.keys() - counted),
             negation=any(negations),
@@ -215,7 +217,8 @@ class Contexts:
                 window,
                 self._known.lines,
                 (*numbers["new"], *numbers["other unit"], *numbers["reckoned"]),
-            ),
+            )
+            or (() if copied else recounted(each.line, window, self._known.lines)),
         )
 
     def _covered(self, each: Said, lines: Sequence[Line]) -> float:
@@ -227,7 +230,7 @@ class Contexts:
         grams = list(itertools.pairwise(each.line.terms.units))
         asked = set(itertools.pairwise(each.asked.terms.units))
         new = sum(pair not in self._known.pairs and pair not in asked for pair in grams)
-        return new / (len(grams) + ALLOWANCE[each.line.language])
+        return new / _length(len(grams), each)
 
     def _is_the_same(self, each: Said, lines: Sequence[Line]) -> bool:
         """Whether hardly a word differs."""
@@ -255,10 +258,14 @@ class Contexts:
         known = [number for number in each.numbers if self._known.find(number) == "same"]
         return {number.text: 1 - self._known.bound(number, each.line.plain) for number in known}
 
-    def _exchanged(self, each: Said, best: Line, window: Sequence[Line]) -> tuple[tuple[str, str], ...]:
-        return exchanged_names(each.line, best) or exchanged_things(
-            each.line, window, self._known.pairs, each.asked.plain
-        )
+    def _exchanged(
+        self, each: Said, best: Line, window: Sequence[Line], same_matter: bool
+    ) -> tuple[tuple[str, str], ...]:
+        """In English a sentence that is a copy but for one word is about the same matter for that."""
+        if not same_matter and each.line.language != "en":
+            return ()
+        found = exchanged_names(each.line, best) if same_matter else ()
+        return found or exchanged_things(each.line, window, self._known.pairs, each.asked.plain)
 
     def _strange_names(self, each: Said) -> tuple[str, ...]:
         """Names that neither a context nor the question has."""
@@ -283,6 +290,12 @@ class Contexts:
         cuts = range(2, len(run) - 1)
         composed = run in text or any(run[:cut] in text and run[cut:] in text for cut in cuts)
         return _rarest(run) >= TELLING and not composed and not is_unit(run)
+
+
+def _length(own: float, each: Said) -> float:
+    """Between its own length and a usual one; never 0."""
+    share, fixed = LENGTH[each.line.language]
+    return share * own + fixed
 
 
 def _rarest(run: str) -> float:

@@ -49,10 +49,9 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class LexicalModel:
-    """The weights for words (Latin script) and for characters (Japanese, Chinese)."""
+    """The weights for words (Latin script) and for characters, with a cut for each language."""
 
-    words: Weights
-    characters: Weights
+    by_language: Mapping[str, Weights]
     judge: str
 
     @classmethod
@@ -62,16 +61,18 @@ class LexicalModel:
         Raises:
             ClassifierError: if the file is missing, unreadable, or made for other features.
         """
-        return cls(*read_weights(path, _weights, script="training/fit_faithfulness.py"))
+        words, characters, judge = read_weights(path, _weights, script="training/fit_faithfulness.py")
+        return cls(words | characters, judge)
 
     def for_text(self, text: str) -> Weights:
-        """The weights for the writing of a text."""
-        return self.words if writing(text) == "words" else self.characters
+        """The weights for the language of a text, by its script."""
+        return self.by_language[script_language(text)]
 
 
-def _weights(data: Mapping[str, Any]) -> Weights:
+def _weights(data: Mapping[str, Any]) -> dict[str, Weights]:
     by_feature = {name: float(data["weights"][name]) for name in Features.names()}
-    return Weights(by_feature, float(data["bias"]), float(data["cut"]))
+    bias = float(data["bias"])
+    return {language: Weights(by_feature, bias, float(cut)) for language, cut in data["cuts"].items()}
 
 
 class LexicalJudge:

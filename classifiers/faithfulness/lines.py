@@ -107,7 +107,7 @@ class Line:
                 (text[max(0, m.start() - 40) : m.start()], text[m.end() :][:60])
                 for m in NEGATION_EN.finditer(text)
             ]
-            return [{*terms(before).content[-1:], *_denied(after)} for before, after in cues]
+            return [{*_telling(before)[-1:], *_denied(after)} for before, after in cues]
         if self.language == "ja":
             text = CONDITION_JA.sub(" ", text)
         found = words.negations[self.language].finditer(text)
@@ -120,3 +120,8 @@ class Line:
 def _denied(after: str) -> tuple[str, ...]:
     """The first word behind a denial that says what is denied: "need not be enclosed"."""
     return tuple(term for term in terms(after).content[:2] if term not in HELPING)[:1]
+
+
+def _telling(text: str) -> list[str]:
+    """Its words but those that only help to deny: "receipts need not"."""
+    return [term for term in terms(text).content if term not in HELPING]
