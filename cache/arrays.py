@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from cache.evidence import EVIDENCE, Numbers, covered
+from cache.evidence import ENTRIES, EVIDENCE, PHRASINGS, Numbers, covered
 from cache.spelling import spelt
 from cache.text import character_grams, normalise
 from cache.wording import WORDED, agreements
@@ -19,7 +19,9 @@ from encoders import Vector
 __all__ = ["Owners", "ShelfArrays", "with_leads", "without_entries"]
 
 Owners = NDArray[np.intp]
-_BEST, _SECOND, _MARGIN, _CHARACTERS, _CHARACTERS_MARGIN, _ALIGNED, _COVERED = range(len(EVIDENCE))
+_BEST, _MARGIN, _CENTRAL, _CENTRAL_MARGIN, _CHARACTERS, _CHARACTERS_MARGIN, _ALIGNED, _COVERED = range(
+    len(EVIDENCE)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class ShelfArrays:
     sizes: Numbers  # how many n-grams each phrasing has
     columns: dict[str, int]
     starts: Owners  # where each entry begins
+    sums: Vector  # of the vectors of each entry
 
     @classmethod
     def of(cls, vectors: Vector, texts: Sequence[str], owners: Owners, language: str) -> Self:
@@ -40,7 +43,8 @@ class ShelfArrays:
         columns: dict[str, int] = {}
         grams, sizes = _gram_table(texts, columns, language, grow=True)
         starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])
-        return cls(vectors, tuple(texts), language, grams, sizes, columns, starts)
+        sums = np.add.reduceat(vectors, starts, axis=0)
+        return cls(vectors, tuple(texts), language, grams, sizes, columns, starts, sums)
 
     @property
     def entry_sizes(self) -> Owners:
@@ -71,7 +75,9 @@ class ShelfArrays:
             cosines[held] = shares[held] = -np.inf
         evidence = np.full((len(cosines), len(self.starts), len(EVIDENCE)), -np.inf)
         evidence[:, :, _BEST] = np.maximum.reduceat(cosines, self.starts, axis=1)
-        evidence[:, :, _SECOND] = self._second(cosines, evidence[:, :, _BEST])
+        central = self._central(cosines, itself)
+        near = evidence[:, :, _BEST] >= _largest(evidence[:, :, _BEST], ENTRIES)
+        evidence[:, :, _CENTRAL] = np.where(near, central, -np.inf)
         evidence[:, :, _CHARACTERS] = np.maximum.reduceat(shares, self.starts, axis=1)
         evidence[:, :, _ALIGNED], unaligned = self._worded(texts, itself)
         evidence[:, :, _COVERED] = covered(np.maximum(evidence[:, :, _CHARACTERS], 0.0), unaligned)
@@ -100,14 +106,23 @@ class ShelfArrays:
             nearest.append(self.texts[rows[int(np.argmax(self.vectors[rows] @ vectors[at]))]])
         return nearest
 
-    def _second(self, cosines: Numbers, best: Numbers) -> Numbers:
-        """The second best of every entry; its best where there is no second."""
-        second = best.copy()
-        for entry, (start, size) in enumerate(zip(self.starts, self.entry_sizes, strict=True)):
-            if size > 1:
-                part = cosines[:, start : start + size]
-                second[:, entry] = np.partition(part, size - 2, axis=1)[:, -2]
-        return np.where(np.isinf(second), best, second)
+    def _central(self, cosines: Numbers, itself: Owners | None) -> Numbers:
+        """The cosine of the mean of every entry's phrasings, as far as the index tells serving about it."""
+        seen = np.where(np.isinf(cosines), 0.0, np.maximum(cosines, _largest(cosines, PHRASINGS)))
+        summed: Numbers = np.add.reduceat(seen, self.starts, axis=1)
+        lengths = np.tile(np.linalg.norm(self.sums, axis=1), (len(cosines), 1)).astype(np.float64)
+        if itself is not None:
+            own = np.searchsorted(self.starts, itself, side="right") - 1
+            rest = np.linalg.norm(self.sums[own] - self.vectors[itself], axis=1)
+            lengths[np.arange(len(itself)), own] = np.where(self.entry_sizes[own] > 1, rest, 0.0)
+        return np.divide(summed, lengths, out=np.full_like(summed, -np.inf), where=lengths > 0)
+
+
+def _largest(values: Numbers, place: int) -> Numbers:
+    """The number in that place of each row, the largest first, shape (rows, 1); -inf if there are fewer."""
+    if values.shape[1] < place:
+        return np.full((len(values), 1), -np.inf)
+    return np.partition(values, -place, axis=1)[:, -place, None]
 
 
 def without_entries(evidence: Numbers, entries: Owners) -> Numbers:
@@ -120,6 +135,8 @@ def without_entries(evidence: Numbers, entries: Owners) -> Numbers:
 def with_leads(evidence: Numbers) -> Numbers:
     """The evidence with each entry's lead over the best other one filled in, in place."""
     evidence[:, :, _MARGIN] = _lead(evidence[:, :, _BEST])
+    central = evidence[:, :, _CENTRAL]
+    evidence[:, :, _CENTRAL_MARGIN] = np.where(np.isneginf(central), -np.inf, _lead(central))
     evidence[:, :, _CHARACTERS_MARGIN] = _lead(evidence[:, :, _CHARACTERS])
     return evidence
 

@@ -18,11 +18,35 @@ from numpy.typing import NDArray
 from cache.guards.tables import read_table
 from cache.text import Grams
 from cache.wording import WORDED
+from encoders import Vector
 
-__all__ = ["EVIDENCE", "Evidence", "Rereading", "Weighing", "Weights", "agreement", "covered"]
+__all__ = [
+    "ENTRIES",
+    "EVIDENCE",
+    "PHRASINGS",
+    "Evidence",
+    "Rereading",
+    "Weighing",
+    "Weights",
+    "agreement",
+    "covered",
+    "spread",
+]
 
-EVIDENCE = ("best", "second", "margin", "characters", "characters_margin", "aligned", "covered")
+EVIDENCE = (
+    "best",
+    "margin",
+    "central",
+    "central_margin",
+    "characters",
+    "characters_margin",
+    "aligned",
+    "covered",
+)
 """The pieces of evidence, in the order of every array of them."""
+
+ENTRIES = 6  # nearest entries that are looked at in full
+PHRASINGS = 48  # nearest phrasings that are looked at: with ten an entry, at least the five nearest entries
 
 Reading = Literal["meaning", "words", "characters"]
 Numbers = NDArray[np.float64]
@@ -36,8 +60,9 @@ class Evidence:
     """What speaks for one entry."""
 
     best: float  # cosine of its nearest phrasing
-    second: float  # cosine of its second; its best if it has only one
     margin: float  # best, less the best of any other entry; infinite where there is none
+    central: float  # cosine of the mean of its phrasings; -inf if it is not among the nearest entries
+    central_margin: float  # that, less the largest of any other entry
     characters: float  # the largest share of character n-grams in common with a phrasing
     characters_margin: float  # that, less the largest of any other entry
     aligned: float = 0.0  # the largest share of words with a partner in a phrasing (cache/wording.py)
@@ -125,6 +150,11 @@ def agreement(some: Grams, others: Grams) -> float:
     """The share of character n-grams in common (Dice): 0 to 1."""
     both = len(some) + len(others)
     return 2 * len(some & others) / both if both else 0.0
+
+
+def spread(vectors: Vector) -> float:
+    """The length of the mean of unit vectors: 1 if all are the same, less the farther they are apart."""
+    return float(np.linalg.norm(vectors.mean(axis=0)))
 
 
 def covered(characters: Share, unaligned: Share) -> Share:

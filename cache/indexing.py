@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
 from sqlalchemy import Integer, bindparam, case, select, update
 
+from cache.evidence import spread
 from cache.spelling import spelt
 from cache.store import EntryStore
 from encoders import Encoder, Vector
 from storage.parts import in_parts
 from storage.schema import entries, entry_phrasings
-from storage.vectors import Point, VectorIndex
+from storage.vectors import Payload, Point, VectorIndex
 
-__all__ = ["Disagreement", "Progress", "disagreement", "index_pending", "reindex", "shelf_key"]
+__all__ = [
+    "Disagreement",
+    "Progress",
+    "disagreement",
+    "index_pending",
+    "payload_of",
+    "reindex",
+    "shelf_key",
+    "spread_of",
+]
 
 BATCH = 128  # entries at a time: a few hundred phrasings fill the encoder's batches
 BEHIND = 64 * BATCH  # entries read at a time: to find them, SQL looks at all that are behind
+_SPREAD = 10_000  # the index keeps no fractions
 Progress = Callable[[int], object]
 """Told after each batch how many entries it held."""
 
@@ -137,8 +150,22 @@ async def _behind(store: EntryStore) -> list[_Behind]:
 async def _points(store: EntryStore, encoder: Encoder, batch: Sequence[_Behind]) -> list[Point]:
     """The points of those in a batch that are served."""
     phrasings = await _phrasings(store, [one.id for one in batch if one.state == "active"])
-    vectors = await encoder.encode([spelt(row.text, row.language) for row in phrasings]) if phrasings else ()
-    return [_point(row, vector) for row, vector in zip(phrasings, vectors, strict=True)]
+    if not phrasings:
+        return []
+    vectors = await encoder.encode([spelt(row.text, row.language) for row in phrasings])
+    return [*_pointed(phrasings, vectors)]
+
+
+def _pointed(phrasings: Sequence[_Phrasing], vectors: Vector) -> Iterator[Point]:
+    """A point for each phrasing, those of one entry beside each other."""
+    start = 0
+    for _, group in groupby(phrasings, key=attrgetter("entry")):
+        rows = [*group]
+        own = vectors[start : (start := start + len(rows))]
+        shelf = shelf_key(rows[0].tenant, rows[0].language, rows[0].group)
+        payload = payload_of(rows[0].entry, shelf, own)
+        for row, vector in zip(rows, own, strict=True):
+            yield Point(id=row.id, vector=vector, text=row.text, payload=payload)
 
 
 async def _index(
@@ -174,9 +201,14 @@ def shelf_key(tenant: str, language: str, group: str) -> str:
     return f"{tenant}/{language}/{group}"  # neither of the latter two can hold a slash
 
 
-def _point(row: _Phrasing, vector: Vector) -> Point:
-    payload = {"entry": row.entry, "shelf": shelf_key(row.tenant, row.language, row.group)}
-    return Point(id=row.id, vector=vector, text=row.text, payload=payload)
+def payload_of(entry: str, shelf: str, vectors: Vector) -> Payload:
+    """What the index keeps beside each phrasing of an entry, given the vectors of all of them."""
+    return {"entry": entry, "shelf": shelf, "spread": max(1, round(spread(vectors) * _SPREAD))}
+
+
+def spread_of(payload: Payload) -> float:
+    """The spread of an entry's phrasings, as the index keeps it."""
+    return int(payload.get("spread", _SPREAD)) / _SPREAD
 
 
 async def _mark(store: EntryStore, batch: Sequence[_Behind]) -> None:

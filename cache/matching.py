@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from cache.asking import asked_only, guarded_readings
 from cache.entries import Entry
-from cache.evidence import Evidence, Weighing, agreement, covered
+from cache.evidence import ENTRIES, Evidence, Weighing, agreement, covered
 from cache.guards import Compared, Guard
 from cache.spelling import spelt
 from cache.text import pieces
@@ -86,6 +86,7 @@ class Similar:
 
     cosines: tuple[tuple[str, str, float], ...]  # entry id, phrasing, cosine; best first
     floor: float | None  # no other phrasing is nearer than this; None if there is no other
+    spreads: Mapping[str, float] = field(default_factory=dict)  # of entries by id; 1 for a single phrasing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +109,9 @@ def candidates(
         others = nearness[:at] + nearness[at + 1 :]
         evidence = Evidence(
             best=near.best,
-            second=near.second,
             margin=near.best - max((one.best for one in others), default=_rival(similar)),
+            central=near.central,
+            central_margin=_central_margin(near, others),
             characters=near.characters,
             characters_margin=near.characters - max((one.characters for one in others), default=-math.inf),
             aligned=near.aligned,
@@ -211,7 +213,7 @@ class _Nearness:
     entry: Entry
     phrasing: str
     best: float
-    second: float
+    central: float
     characters: float
     aligned: float
     covered: float
@@ -225,18 +227,25 @@ def _nearness(question: str, entry: Entry, similar: Similar) -> _Nearness:
     ]
     floor = similar.floor if similar.floor is not None else 0.0
     cosines = [cosine for _, cosine in found] or [floor]
-    second = cosines[1] if len(cosines) > 1 else floor if len(wording) > 1 else cosines[0]
+    nearest = tuple(dict.fromkeys(owner for owner, _, _ in similar.cosines))[:ENTRIES]
+    mean = (sum(cosines) + floor * (len(wording) - len(cosines))) / len(wording)
     characters, worded = _closest(question, entry.phrasings, entry.language)
     aligned, unaligned = _worded(question, entry)
     return _Nearness(
         entry,
         found[0][0] if found else worded,
         cosines[0],
-        min(second, cosines[0]),
+        mean / similar.spreads.get(entry.id, 1.0) if entry.id in nearest else -math.inf,
         characters,
         aligned,
         covered(characters, unaligned),
     )
+
+
+def _central_margin(near: _Nearness, others: Sequence[_Nearness]) -> float:
+    if math.isinf(near.central):
+        return -math.inf
+    return near.central - max((one.central for one in others), default=-math.inf)
 
 
 def _worded(question: str, entry: Entry) -> tuple[float, float]:

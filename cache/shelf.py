@@ -12,9 +12,9 @@ from typing import Self
 from cache.asking import readings, says_all
 from cache.calibration import Cut, Labelled, shelf_cut
 from cache.cuts import Cuts
-from cache.evidence import Weights
+from cache.evidence import ENTRIES, PHRASINGS, Weights
 from cache.guards import Guard, default_guards
-from cache.indexing import shelf_key
+from cache.indexing import shelf_key, spread_of
 from cache.looks import Looks
 from cache.matching import Candidate, Hit, Match, Miss, Similar, candidates, decide
 from cache.scoring import Scorer
@@ -26,8 +26,6 @@ from storage.vectors import Found, IndexUnavailable, VectorIndex, Where
 __all__ = ["Labelled", "Shelf"]
 
 TARGET_ERROR = 0.01  # wrong answers per request, where the operator states nothing
-PHRASINGS = 48  # nearest phrasings asked for: with ten phrasings an entry, at least the five nearest entries
-ENTRIES = 6  # nearest entries that are looked at in full
 WORDINGS = 16  # phrasings asked for by their words
 ENTRIES_BY_WORDS = 4
 _JUDGED_BY = {"meaning": "meaning", "words": "meaning, words", "characters": "characters only"}
@@ -187,7 +185,7 @@ class Shelf:
         ids = [*_first_entries(near, ENTRIES), *_first_entries(worded, ENTRIES_BY_WORDS)]
         entries = await self._store.served(tenant, language, tuple(dict.fromkeys(ids)), group=group)
         scorer = self.scorer(language)
-        ranked = candidates(question.text, _similar(near), entries, scorer.weighing)
+        ranked = candidates(question.text, _similar(near, worded), entries, scorer.weighing)
         return await scorer.first_reread(question.text, ranked)
 
     def scorer(self, language: str) -> Scorer:
@@ -208,6 +206,7 @@ def _first_entries(found: Sequence[Found], limit: int) -> list[str]:
     return list(dict.fromkeys(str(one.payload["entry"]) for one in found))[:limit]
 
 
-def _similar(near: Sequence[Found]) -> Similar:
+def _similar(near: Sequence[Found], worded: Sequence[Found]) -> Similar:
     cosines = tuple((str(one.payload["entry"]), one.text, one.score) for one in near)
-    return Similar(cosines, floor=near[-1].score if len(near) >= PHRASINGS else None)
+    spreads = {str(one.payload["entry"]): spread_of(one.payload) for one in (*near, *worded)}
+    return Similar(cosines, floor=near[-1].score if len(near) >= PHRASINGS else None, spreads=spreads)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
+import numpy as np
 from sqlalchemy import select
 
 from cache.entries import Entry
-from cache.indexing import shelf_key
+from cache.indexing import payload_of, shelf_key
 from cache.shelf import Shelf
 from cache.spelling import encode_spelt
 from cache.store import EntryStore, Phrased
@@ -144,8 +145,6 @@ class _TrialIndex:
 
     def _found(self, text: str, score: float) -> Found:
         entry = self._instead_of
-        payload = {
-            "entry": entry.id,
-            "shelf": shelf_key(entry.tenant, entry.language, entry.group),
-        }
-        return Found(f"{entry.id}/{text}", score, text, payload)
+        shelf = shelf_key(entry.tenant, entry.language, entry.group)
+        vectors = np.stack([vector for _, vector in self._points])
+        return Found(f"{entry.id}/{text}", score, text, payload_of(entry.id, shelf, vectors))

@@ -17,7 +17,6 @@ DIMENSIONS = 64
 
 _EVIDENCE = {
     "best": {"weight": 8.0, "from": 0.0, "to": 1.0},
-    "second": {"weight": 0.0, "from": 0.0, "to": 1.0},
     "margin": {"weight": 5.0, "from": -0.2, "to": 0.2},
     "characters": {"weight": 4.0, "from": 0.0, "to": 1.0},
     "characters_margin": {"weight": 0.0, "from": -0.2, "to": 0.2},

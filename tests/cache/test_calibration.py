@@ -10,7 +10,7 @@ import pytest
 from cache.arrays import ShelfArrays
 from cache.calibration import Asked, Labelled, Probes, cut_for, probe, shelf_cut, upper_bound
 from cache.entries import Entry
-from cache.evidence import EVIDENCE, Weights
+from cache.evidence import ENTRIES, EVIDENCE, PHRASINGS, Weights, spread
 from cache.guards import default_guards
 from cache.matching import Similar, candidates
 from cache.scoring import Scorer
@@ -61,12 +61,43 @@ async def test_serving_and_calibration_see_the_same_evidence() -> None:
     found = sorted(
         zip((entries[at].id for at in owners), texts, cosines, strict=True), key=lambda one: -one[2]
     )
-    served = candidates(question, Similar(tuple(found), floor=None), entries, WEIGHING)
+    spreads = {one.id: spread(vectors[owners == at]) for at, one in enumerate(entries)}
+    served = candidates(question, Similar(tuple(found), floor=None, spreads=spreads), entries, WEIGHING)
     at_once = ShelfArrays.of(vectors, texts, owners, "en").evidence(asked, [question])[0]
     for candidate in served:
         row = at_once[[one.id for one in entries].index(candidate.entry.id)]
         np.testing.assert_allclose(candidate.evidence.as_array(), row, atol=1e-6)
     assert served[0].entry.id == "reset"
+
+
+async def test_only_the_nearest_entries_have_a_centre_and_phrasings_out_of_sight_count_as_the_farthest_seen() -> (
+    None
+):
+    names = [f"entry{number}" for number in range(20)]
+    entries = [entry(name, tuple(f"{word} {name}" for word in ("open", "close", "move"))) for name in names]
+    texts = [text for one in entries for text in one.phrasings]
+    owners = np.repeat(np.arange(len(entries)), 3)
+    vectors = await WordEncoder().encode(texts)
+    question = "open entry7 entry8"
+    asked = await WordEncoder().encode([question])
+    order = np.argsort(-(vectors @ asked[0]))[:PHRASINGS]
+    cosines = (vectors @ asked[0]).tolist()
+    found = tuple((entries[owners[row]].id, texts[row], cosines[row]) for row in order)
+    spreads = {one.id: spread(vectors[owners == at]) for at, one in enumerate(entries)}
+    served = candidates(question, Similar(found, found[-1][2], spreads), entries, WEIGHING)
+    at_once = ShelfArrays.of(vectors, texts, owners, "en").evidence(asked, [question])[0]
+    assert len(texts) > PHRASINGS
+    for candidate in served:
+        row = at_once[names.index(candidate.entry.id)]
+        for name in ("central", "central_margin"):
+            expected = row[EVIDENCE.index(name)]
+            assert getattr(candidate.evidence, name) == pytest.approx(expected, abs=1e-6)
+    assert sum(np.isfinite(one.evidence.central) for one in served) == ENTRIES
+
+
+def test_phrasings_spread_as_far_as_they_differ() -> None:
+    assert spread(np.array([[1.0, 0.0], [1.0, 0.0]])) == pytest.approx(1.0)
+    assert spread(np.array([[1.0, 0.0], [0.0, 1.0]])) == pytest.approx(0.5**0.5)
 
 
 async def test_a_held_out_phrasing_is_judged_as_if_it_were_not_there() -> None:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from cache.indexing import disagreement, index_pending, reindex, shelf_key
+from cache.evidence import spread
+from cache.indexing import disagreement, index_pending, reindex, shelf_key, spread_of
 from cache.store import EntryStore
 from encoders import Vector
 from storage.vectors import IndexUnavailable, Point, VectorIndex
@@ -29,6 +30,24 @@ async def test_an_entry_is_in_the_index_while_it_is_active(
     assert await index.ids() == set()
     assert await index_pending(store, index, encoder) == 0
     assert not await disagreement(store, index)
+
+
+async def test_the_index_says_how_far_the_phrasings_of_an_entry_spread(
+    store: EntryStore, index: VectorIndex, encoder: WordEncoder
+) -> None:
+    for phrasings in (("How do I pay?", "Payment"), ("When are you open?",)):
+        await store.create("shop", content(*phrasings), by="ann", state="active")
+    await index_pending(store, index, encoder)
+    vector = (await encoder.encode(["Payment"]))[0]
+    found = await index.nearest(vector, where={"shelf": shelf_key("shop", "en", "")}, limit=5)
+    spreads = {one.text: spread_of(one.payload) for one in found}
+    assert (
+        spreads["Payment"]
+        == spreads["How do I pay?"]
+        == pytest.approx(spread(await encoder.encode(["How do I pay?", "Payment"])), abs=1e-4)
+    )
+    assert spreads["When are you open?"] == 1.0
+    assert spread_of({"entry": "without"}) == 1.0
 
 
 async def test_what_a_kill_left_unindexed_is_found_again(
