@@ -14,6 +14,7 @@ from gateway.understanding.nearness import nearness
 from gateway.understanding.replying import answers_the_bot, bot_asked, small_talk_language
 from gateway.understanding.rewriting import Completes, Rewriter
 from gateway.understanding.splitting import is_reply, questions_in
+from gateway.understanding.vouching import Vouching
 from gateway.understanding.weighing import Caution, Nearness, read_weights
 from gateway.understanding.wording import Wording, wording
 
@@ -25,7 +26,8 @@ _LEANS_BACK = 4  # turns of the asker; a chain of follow-ups longer than that ha
 class Understanding:
     """Rules per language; with a language model, questions that lean on earlier turns are said in full.
 
-    With the shipped encoder, an English question is also compared with what its asker said before.
+    With the shipped encoder, an English question is also compared with what its asker said before, and with
+    `vouching`, one that only names too little is asked about at the verified answers.
     """
 
     def __init__(
@@ -37,12 +39,14 @@ class Understanding:
         default_language: Language = "ja",
         follow_ups: Caution = "strict",
         rewrite_timeout_s: float = 8.0,
+        vouching: Vouching | None = None,
     ) -> None:
         self._rewriter = Rewriter(llm, timeout_s=rewrite_timeout_s) if llm else None
         self._encoder = encoder if encoder and _compares_english(encoder) else None
         self._max_questions = max_questions
         self._default_language: Language = default_language
         self._follow_ups: Caution = follow_ups
+        self._vouching = vouching
 
     async def understand(self, conversation: Conversation, /) -> Understood:
         """The questions of the last message; none for small talk.
@@ -96,7 +100,7 @@ class Understanding:
         self, text: str, conversation: Conversation, earlier: Sequence[Turn], words: Wording
     ) -> Question:
         answers = answers_the_bot(text, earlier, words)
-        alone = await self._stands_alone(text, earlier, words)
+        alone = await self._stands_alone(text, earlier, words, conversation)
         if not alone and earlier and self._rewriter:
             rewritten = await self._rewriter.rewrite(text, earlier, words)
             text, alone = (rewritten, True) if rewritten else (text, False)
@@ -109,15 +113,20 @@ class Understanding:
             answers_the_bot=answers,
         )
 
-    async def _stands_alone(self, text: str, earlier: Sequence[Turn], words: Wording) -> bool:
+    async def _stands_alone(
+        self, text: str, earlier: Sequence[Turn], words: Wording, conversation: Conversation
+    ) -> bool:
         said = [turn.text for turn in earlier if turn.role == "user"] or [turn.text for turn in earlier]
         near: Nearness | None = None
-        if self._encoder and said and words.needed is None and not ruled(text, words):
+        weighed = bool(said) and words.needed is None and not ruled(text, words)
+        if self._encoder and weighed:
             try:
                 near = await nearness(self._encoder, text, said)
             except EncoderError:
                 return False  # what could not be compared is not looked up
-        return leans(text, words, earlier=said, nearness=near, caution=self._follow_ups) is None
+        if leans(text, words, earlier=said, nearness=near, caution=self._follow_ups) is None:
+            return True
+        return weighed and self._vouching is not None and await self._vouching.vouches(text, conversation)
 
 
 def _leaned_on(earlier: Sequence[Turn], words: Wording) -> tuple[str, ...]:
