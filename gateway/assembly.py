@@ -56,6 +56,7 @@ from gateway.telemetry import Metrics, Telemetry
 from gateway.tracing.opening import open_tracing
 from gateway.trying import NoTickets, Trying, Unwatched
 from gateway.understanding import Understanding
+from gateway.understanding.vouching import Vouching
 from storage.sql import Database, DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
@@ -179,7 +180,11 @@ def _pipeline(
     watch: Watch,
 ) -> Pipeline:
     return Pipeline(
-        understanding=_understanding(settings.understanding, stores.encoder),
+        understanding=_understanding(
+            settings.understanding,
+            stores.encoder,
+            Vouching(stores.shelf, stores.encoder) if settings.cache.enabled else None,
+        ),
         encoder=stores.encoder if _looks_at_vectors(settings) else NoEncoder(),
         gate=gates.gate,
         forbids=gates.forbids,
@@ -265,13 +270,16 @@ async def _make_ready(settings: Settings, stores: Stores) -> None:
     await stores.catch_up()
 
 
-def _understanding(settings: UnderstandingSettings, encoder: Encoder) -> Understanding:
+def _understanding(
+    settings: UnderstandingSettings, encoder: Encoder, vouching: Vouching | None
+) -> Understanding:
     return Understanding(
         ChatModel.of(settings.llm) if settings.llm else None,
         encoder,
         max_questions=settings.max_questions,
         default_language=settings.default_language,
         follow_ups=settings.follow_ups,
+        vouching=vouching,
         **({"rewrite_timeout_s": settings.llm.timeout_s} if settings.llm else {}),
     )
 
