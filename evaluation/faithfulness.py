@@ -48,6 +48,7 @@ class FaithfulnessResult:
     """All verdicts over a file; unchecked answers count as flagged, and have no place in a ranking."""
 
     judged: tuple[Judged, ...]
+    at_once: int = 1  # how many were judged side by side, which each one's time depends on
 
     def rates(self) -> dict[str, Rate]:
         """Precision, recall and false blocks, with what they are rates of."""
@@ -124,7 +125,7 @@ async def evaluate_faithfulness(
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(judged(case)) for case in cases]
-    return FaithfulnessResult(tuple(task.result() for task in tasks))
+    return FaithfulnessResult(tuple(task.result() for task in tasks), at_once)
 
 
 def _suspicion(one: Judged) -> float:

@@ -44,7 +44,7 @@ def _comparison_table(result: FaithfulnessResult, compared: Compared) -> Table:
     for place, name in enumerate(ways):
         table.columns[place + 1].style = "" if name == OURS else BASELINE
     notes = [f"{way.name}: {way.note}" for way in compared.ways if way.note]
-    table.caption = "\n".join([*notes, "95 % intervals", latency(figures)])
+    table.caption = "\n".join([*notes, "95 % intervals", latency(figures, at_once=result.at_once)])
     return table
 
 

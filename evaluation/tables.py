@@ -58,6 +58,7 @@ def followups_table(result: FollowUpsResult) -> list[Table]:
     return [table]
 
 
-def latency(found: dict[str, Any]) -> str:
+def latency(found: dict[str, Any], *, at_once: int = 1) -> str:
     """Times of a case, as a caption."""
-    return "p50 {p50} ms, p95 {p95} ms a case, one after the other".format(**found["latency_ms"])
+    how = "one after the other" if at_once == 1 else f"up to {at_once} at a time"
+    return "p50 {p50} ms, p95 {p95} ms a case, {how}".format(how=how, **found["latency_ms"])

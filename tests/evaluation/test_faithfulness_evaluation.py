@@ -26,6 +26,7 @@ from evaluation.faithfulness_tables import worst_rows
 from evaluation.faithfulness_ways import OURS, Compared, by_cosine, by_threshold, by_verdict, flag_all
 from evaluation.fitted_on import judge_sources
 from evaluation.statistics import estimate, f1
+from evaluation.tables import latency
 from gateway.errors import InvalidRequest
 from tests.evaluation.verdicts import checked, statement
 from training import fit_faithfulness
@@ -138,7 +139,9 @@ async def test_a_judge_that_fails_leaves_the_answer_unchecked_and_the_others_jud
 
 async def test_no_more_answers_are_judged_at_once_than_was_said() -> None:
     judge = ScriptedJudge()
-    await evaluate_faithfulness(CASES, judge, at_once=2)
+    result = await evaluate_faithfulness(CASES, judge, at_once=2)
+    assert result.at_once == 2
+    assert latency(result.as_json(), at_once=2).endswith("up to 2 at a time")
     assert judge.most == 2
 
 
