@@ -12,7 +12,7 @@ from classifiers.faithfulness.related_words import are_different_things
 from classifiers.faithfulness.wording import HIRAGANA, folded, is_cjk, lexicon, names, units
 from encoders.words import Word
 
-__all__ = ["exchanged_names", "exchanged_things"]
+__all__ = ["LONGEST_ALIGNED", "exchanged_names", "exchanged_things", "replaced"]
 
 KANA = re.compile("[ぁ-ゖー]")
 SHORTEST_ALIGNED = 4  # units
@@ -72,7 +72,7 @@ def _others_en(
     line: Line, one: Line, here: Sequence[Line], pairs: Pairs, asked: str
 ) -> Iterator[tuple[str, str]]:
     mine, theirs = line.terms.units, one.terms.units
-    for a, b, c, d in _replaced(mine, theirs):
+    for a, b, c, d in replaced(mine, theirs):
         rest = {unit for unit in (*mine[:a], *mine[b:]) if not _is_light(unit)}
         copied = len(rest) >= FEWEST_COPIED and rest <= {*theirs}
         if not copied or (b - a, d - c) != (1, 1) or mine[a] in asked.split():
@@ -105,7 +105,7 @@ def _with_head(sequence: Sequence[str], at: int, *, behind: bool) -> tuple[str, 
 def _things(line: Line, one: Line, asked: str) -> Iterator[tuple[str, str]]:
     mine, theirs = line.words, one.words
     there = {word.base for word in theirs}
-    for a, b, c, d in _replaced([word.base for word in mine], [word.base for word in theirs]):
+    for a, b, c, d in replaced([word.base for word in mine], [word.base for word in theirs]):
         thing, other = _thing(mine[a:b]), _thing(theirs[c:d])
         rest = [word for word in (*mine[:a], *mine[b:]) if _tells(word)]
         copied = len(rest) >= FEWEST_COPIED and all(word.base in there for word in rest)
@@ -117,7 +117,7 @@ def _things(line: Line, one: Line, asked: str) -> Iterator[tuple[str, str]]:
             yield thing, other
 
 
-def _replaced(mine: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+def replaced(mine: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
     """Where words of one stand for words of the other."""
     codes = SequenceMatcher(None, mine, theirs[:LONGEST_ALIGNED], autojunk=False).get_opcodes()
     return ((a, b, c, d) for tag, a, b, c, d in codes if tag == "replace")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 
+from classifiers.faithfulness.exchanged import LONGEST_ALIGNED, replaced
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.numerals import WORDS
 from classifiers.faithfulness.wording import lexicon, stem
@@ -16,7 +16,6 @@ from classifiers.faithfulness.wording import lexicon, stem
 __all__ = ["recounted"]
 
 VALUES = {stem(word): str(value) for word, value in WORDS.items()}
-LONGEST_ALIGNED = 150  # units
 FEWEST_COPIED = 2  # words with content beside the number, if the same word follows it, and one more if not
 LEAST_COPIED = 0.5  # of the words with content, if the same word follows
 
@@ -29,7 +28,7 @@ def recounted(line: Line, window: Sequence[Line], known: Iterable[Line]) -> tupl
     known = list(known)
     found = []
     for one in window:
-        for a, c in _replaced(mine, one.terms.units[:LONGEST_ALIGNED]):
+        for a, c in _other_numbers(mine, one.terms.units):
             head = _after(mine, a)
             same_head = head == _after(one.terms.units, c) and _tells(head)
             rest = {unit for unit in (*mine[:a], *mine[a + 1 :]) if _tells(unit)}
@@ -45,10 +44,10 @@ def recounted(line: Line, window: Sequence[Line], known: Iterable[Line]) -> tupl
     return tuple(dict.fromkeys(found))
 
 
-def _replaced(mine: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _other_numbers(mine: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Where one number stands for another."""
-    for tag, a, b, c, d in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
-        if (tag, b - a, d - c) == ("replace", 1, 1) and "" != _value(mine[a]) != _value(theirs[c]) != "":
+    for a, b, c, d in replaced(mine, theirs):
+        if (b - a, d - c) == (1, 1) and "" != _value(mine[a]) != _value(theirs[c]) != "":
             yield a, c
 
 
