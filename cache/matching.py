@@ -103,7 +103,8 @@ def candidates(
     question: str, similar: Similar, entries: Sequence[Entry], weighing: Weighing
 ) -> tuple[Candidate, ...]:
     """The entries with their evidence, the most probable first."""
-    nearness = [_nearness(question, entry, similar) for entry in entries]
+    nearest = tuple(dict.fromkeys(owner for owner, _, _ in similar.cosines))[:ENTRIES]
+    nearness = [_nearness(question, entry, similar, in_full=entry.id in nearest) for entry in entries]
     scored = []
     for at, near in enumerate(nearness):
         others = nearness[:at] + nearness[at + 1 :]
@@ -219,15 +220,17 @@ class _Nearness:
     covered: float
 
 
-def _nearness(question: str, entry: Entry, similar: Similar) -> _Nearness:
-    """How near an entry is by itself; what the index did not return is at most at its floor."""
+def _nearness(question: str, entry: Entry, similar: Similar, *, in_full: bool) -> _Nearness:
+    """How near an entry is by itself; what the index did not return is at most at its floor.
+
+    Only of the nearest entries, looked at in full, has the index told enough to know their mean.
+    """
     wording = frozenset(entry.phrasings)  # a phrasing that was edited away may still be in the index
     found = [
         (text, cosine) for owner, text, cosine in similar.cosines if owner == entry.id and text in wording
     ]
     floor = similar.floor if similar.floor is not None else 0.0
     cosines = [cosine for _, cosine in found] or [floor]
-    nearest = tuple(dict.fromkeys(owner for owner, _, _ in similar.cosines))[:ENTRIES]
     mean = (sum(cosines) + floor * (len(wording) - len(cosines))) / len(wording)
     characters, worded = _closest(question, entry.phrasings, entry.language)
     aligned, unaligned = _worded(question, entry)
@@ -235,7 +238,7 @@ def _nearness(question: str, entry: Entry, similar: Similar) -> _Nearness:
         entry,
         found[0][0] if found else worded,
         cosines[0],
-        mean / similar.spreads.get(entry.id, 1.0) if entry.id in nearest else -math.inf,
+        mean / similar.spreads.get(entry.id, 1.0) if in_full else -math.inf,
         characters,
         aligned,
         covered(characters, unaligned),
