@@ -70,6 +70,12 @@ from tests.understanding.asking import conversation
             ["How do I renew my passport?", "Where can I park?"],
             id="a list",
         ),
+        pytest.param(
+            "I am moving to Minamo City. By when do I have to register?",
+            ["I am moving to Minamo City. By when do I have to register?"],
+            id="a word that ends as a word of thanks",
+        ),
+        pytest.param("I lost my passport, ty.", ["I lost my passport"], id="a short word of thanks"),
         pytest.param("1. opening hours\n2. parking", ["opening hours", "parking"], id="a list of keywords"),
         pytest.param(
             "I did the following:\n1. opened the app\n2. pressed login\nWhy does the app crash?",
