@@ -40,6 +40,7 @@ class Stores:
 
     database: Database
     encoder: Encoder
+    model: Encoder  # the encoder without its memory: whether it answers, only this one says
     entry_index: VectorIndex
     passage_index: VectorIndex
     entries: EntryStore
@@ -82,7 +83,8 @@ async def open_stores(settings: Settings, *, anew: bool = False) -> AsyncIterato
     """
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(settings))
-        encoder = await open_encoder(settings)
+        model = await _open_model(settings)
+        encoder = _remembering(model, settings)
         indexes = [
             await _open_index(settings, name, encoder.identity, anew=anew) for name in ("entries", "passages")
         ]
@@ -99,6 +101,7 @@ async def open_stores(settings: Settings, *, anew: bool = False) -> AsyncIterato
         yield Stores(
             database=database,
             encoder=encoder,
+            model=model,
             entry_index=indexes[0],
             passage_index=indexes[1],
             entries=entries,
@@ -129,25 +132,33 @@ async def open_encoder(settings: Settings) -> Encoder:
     Raises:
         EncoderError: naming what is missing.
     """
+    return _remembering(await _open_model(settings), settings)
+
+
+def _remembering(model: Encoder, settings: Settings) -> Encoder:
+    size = settings.encoder.remembered
+    return MemoEncoder(model, size=size) if size else model
+
+
+async def _open_model(settings: Settings) -> Encoder:
     chosen = settings.encoder
     match chosen.kind:
         case "onnx":
             load = (
                 partial(OnnxEncoder.load, settings.path(Path(chosen.model))) if chosen.model else load_shipped
             )
-            encoder: Encoder = await to_thread.run_sync(partial(load, threads=chosen.threads))
+            return await to_thread.run_sync(partial(load, threads=chosen.threads))
         case "sentence-transformers":
-            encoder = await to_thread.run_sync(SentenceTransformersEncoder.load, chosen.model or "")
+            return await to_thread.run_sync(SentenceTransformersEncoder.load, chosen.model or "")
         case "openai":
             from encoders.remote import RemoteEncoder  # openai's client takes half a second to import
 
             key = chosen.api_key.get_secret_value() if chosen.api_key else None
-            encoder = await RemoteEncoder.open(
+            return await RemoteEncoder.open(
                 base_url=chosen.base_url or "", model=chosen.model or "", api_key=key
             )
         case _:
             assert_never(chosen.kind)
-    return MemoEncoder(encoder, size=chosen.remembered) if chosen.remembered else encoder
 
 
 async def _open_index(settings: Settings, name: str, identity: EncoderIdentity, *, anew: bool) -> VectorIndex:

@@ -1,0 +1,64 @@
+"""What orchestrators and Prometheus are told while a part of the gateway is away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from starlette.responses import JSONResponse
+
+from storage.vectors import Point
+from tests.encoders.embeddings_endpoint import EmbeddingsEndpoint
+from tests.gateway.running import Gateway, settings
+
+CONFIG = """
+gate: {{enabled: false}}
+encoder: {{kind: openai, base_url: "{url}", model: hashing, remembered: 100}}
+"""
+REVOKED = JSONResponse({"error": {"message": "the key was revoked"}}, 401)
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[EmbeddingsEndpoint]:
+    with EmbeddingsEndpoint() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def gateway(endpoint: EmbeddingsEndpoint, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    folder = tmp_path_factory.mktemp("health")
+    with Gateway(settings(folder, CONFIG.format(url=endpoint.base_url))) as running:
+        yield running
+
+
+def readyz(gateway: Gateway) -> tuple[int, dict[str, str]]:
+    with gateway.http(None) as http:
+        reply = http.get("/readyz")
+    return reply.status_code, reply.json()
+
+
+def test_an_encoder_that_died_after_the_start_makes_the_gateway_unready(
+    gateway: Gateway, endpoint: EmbeddingsEndpoint
+) -> None:
+    assert readyz(gateway)[0] == 200
+    endpoint.next(REVOKED)
+    status, parts = readyz(gateway)
+    assert (status, parts["encoder"], parts["index"], parts["database"]) == (503, "failing", "ok", "ok")
+    endpoint.next(REVOKED)
+    with gateway.http(None) as http:
+        assert 'sekisho_ready{part="encoder"} 0.0' in http.get("/metrics").text
+    assert readyz(gateway)[0] == 200
+
+
+@pytest.mark.parametrize("name", ["entry_index", "passage_index"])
+def test_an_index_that_died_makes_the_gateway_unready(
+    tmp_path: Path, endpoint: EmbeddingsEndpoint, name: str
+) -> None:
+    with Gateway(settings(tmp_path, CONFIG.format(url=endpoint.base_url))) as running:
+        index = getattr(running.services.stores, name)
+        running.do(index.upsert([Point(str(uuid4()), running.services.probe.vector, "It is I.")]))
+        running.do(index.close())
+        status, parts = readyz(running)
+    assert (status, parts["index"], parts["encoder"]) == (503, "failing", "ok")
