@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gateway.assembly import Services
 from gateway.envelope import envelope
 from gateway.errors import InvalidRequest, SekishoError, StoreUnavailable
+from gateway.failures import log_failure
 from gateway.middleware import BodyLimit, RequestId
 from gateway.routes import (
     answers,
@@ -142,8 +143,8 @@ async def _http(request: Request, exc: Exception) -> JSONResponse:
 
 
 async def _unforeseen(request: Request, exc: Exception) -> JSONResponse:
-    """Last resort: the client gets no traceback, the log gets it all."""
-    structlog.get_logger("sekisho").error("unforeseen error", error=type(exc).__name__, exc_info=exc)
+    """Last resort: the client gets no traceback; the log says what broke and where."""
+    log_failure(structlog.get_logger("sekisho"), "unforeseen error", exc)
     return _render(
         request, SekishoError("something broke on our side; it was logged under this request's id")
     )

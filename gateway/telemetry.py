@@ -14,6 +14,7 @@ from classifiers.faithfulness import Checked, Unchecked
 from classifiers.gate import GateVerdict
 from gateway.checking.metrics import CheckMetrics
 from gateway.domain import Correction, Draft, Finding, NothingRelevant, Offers, Outcome, Question, Sent
+from gateway.failures import log_failure
 from gateway.gatekeeping.metrics import GateMetrics
 from gateway.outcomes import OutcomeLog, OutcomeRow
 from gateway.rag.metrics import RetrievalMetrics
@@ -176,10 +177,9 @@ class Telemetry:
                 await waiting.flush()
 
     def failure(self, question: Question, exc: Exception, /) -> None:
-        """A stage broke. The message of an exception may hold texts, so it is kept at debug level."""
+        """A stage broke."""
         self.metrics.failures.labels(type(exc).__name__).inc()
-        self._log.error("stage failed", error=type(exc).__name__, request_id=question.conversation.request_id)
-        self._log.debug("stage failed", exc_info=exc)
+        log_failure(self._log, "stage failed", exc, request_id=question.conversation.request_id)
 
     def left(self, question: Question, /) -> None:
         """An asker hung up before anything was decided: there is no outcome."""

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 import structlog
 
 from gateway.delivery.outbox import Delivery, Outbox
+from gateway.failures import log_failure
 from storage.sql import DatabaseUnavailable
 
 __all__ = ["Courier", "NotDelivered", "Sender", "Told", "Watch"]
@@ -83,7 +84,7 @@ class Courier:
                 case NotDelivered():
                     await self._failed(one, broke)
                 case Exception():  # a mistake of ours must stop neither the others nor the next attempt
-                    self._log.error("delivery broke", target=one.target, exc_info=broke)
+                    log_failure(self._log, "delivery broke", broke, target=one.target)
                     await self._failed(one, NotDelivered(f"broke: {type(broke).__name__}"))
                 case _:
                     raise broke

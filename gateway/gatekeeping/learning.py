@@ -17,6 +17,7 @@ from classifiers.gate import ClassPolicy, GateVerdict, Policy, Topic
 from classifiers.text import normalise, only_words
 from encoders import Encoded, EncoderError
 from gateway.errors import StoreUnavailable
+from gateway.failures import log_failure
 from gateway.gatekeeping.canaries import Canaries, CanaryReport
 from gateway.review.gate_examples import GateExample, GateExamples
 from gateway.stages import Gate
@@ -126,6 +127,7 @@ class LearningGate:
             known = await self._canaries.ask(gate, tenant)
             found = await self._fitted(tenant, examples, known, first=before is None)
         except (ClassifierError, EncoderError, IndexUnavailable, DatabaseUnavailable, ValueError) as exc:
+            log_failure(self._log, "gate not fitted", exc, tenant=tenant)
             kept = before.examples if before else 0
             lesson = Lesson(state="failed", decision=decision, examples=kept, reason=str(exc))
         else:

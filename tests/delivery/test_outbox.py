@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import select, update
 from standardwebhooks import Webhook
 from standardwebhooks.webhooks import WebhookVerificationError
+from structlog.testing import capture_logs
 
 from gateway.delivery.courier import Courier, NotDelivered
 from gateway.delivery.outbox import AFTER_S, Delivery, Outbox, Receiver
@@ -248,13 +249,16 @@ async def test_a_mistake_of_ours_stops_neither_the_others_nor_the_next_attempt(
     class Breaks:
         async def send(self, delivery: Delivery) -> None:
             if delivery.ticket_id == first:
-                raise ZeroDivisionError
+                raise ZeroDivisionError(SECRET)
             if delivery.ticket_id != second:
                 raise NotDelivered("unknown")
 
     results: list[tuple[str, str]] = []
     courier = Courier(outbox, {"helpdesk": Breaks()}, watch=lambda *told: results.append(told))
-    assert await courier.deliver_due() == 2
+    with capture_logs() as logged:
+        assert await courier.deliver_due() == 2
+    assert next(line["error"] for line in logged if line["event"] == "delivery broke") == "ZeroDivisionError"
+    assert not any(SECRET in str(line) for line in logged if line["log_level"] != "debug")
     rows = {row["ticket_id"]: (row["state"], row["error"]) for row in await all_of(database)}
     assert rows == {first: ("waiting", "broke: ZeroDivisionError"), second: ("sent", "")}
     assert sorted(results) == [("helpdesk", "failed"), ("helpdesk", "sent")]
