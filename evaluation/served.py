@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlalchemy import insert, or_, select
+from sqlalchemy import insert, select
 from sqlalchemy.engine import make_url
 
 from cache.store import EntryStore
@@ -23,8 +23,8 @@ from gateway.gatekeeping.promises import GatePromises
 from gateway.settings import Settings
 from gateway.stages import Judge
 from gateway.stores import open_database, open_stores
+from storage.remembered import recall_all, remember
 from storage.schema import gate_examples
-from storage.schema import settings as kept_settings
 from storage.sql import Database
 
 __all__ = ["carry_over", "carry_over_shelf", "served_judge", "shelf_digest"]
@@ -89,20 +89,13 @@ async def _copy_entries(served: Settings, scratch: Settings, tenant: str) -> Non
         async with open_database(scratch) as database:
             if written:
                 await import_entries(EntryStore(database), tenant, file, by="sekisho evaluate")
-            await _keep(database, cuts)
+            async with database.begin() as connection:
+                await remember(connection, cuts)
 
 
-async def _cuts(database: Database) -> list[dict[str, Any]]:
-    name = kept_settings.c.name
-    query = select(kept_settings).where(or_(name.startswith("cache.cut"), name == PROMISE))
+async def _cuts(database: Database) -> dict[str, Any]:
     async with database.connect() as connection:
-        return [dict(row) for row in (await connection.execute(query)).mappings()]
-
-
-async def _keep(database: Database, rows: list[dict[str, Any]]) -> None:
-    if rows:
-        async with database.begin() as connection:
-            await connection.execute(insert(kept_settings), rows)
+        return await recall_all(connection, "cache.cut.") | await recall_all(connection, PROMISE)
 
 
 @asynccontextmanager

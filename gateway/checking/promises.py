@@ -6,18 +6,16 @@ import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Self
 
 import structlog
-from sqlalchemy import delete, insert, select
 
 from classifiers.faithfulness.promise import CutPromise, CutsInForce
 from encoders import EncoderIdentity
 from gateway.settings import FaithfulnessSettings
-from storage.schema import settings
+from storage.remembered import Basis, recall, remember
 from storage.sql import Database, DatabaseUnavailable
 
 __all__ = ["PROMISE", "FaithfulnessPromises", "MadeFor", "can_be_cut"]
@@ -33,7 +31,7 @@ def can_be_cut(settings: FaithfulnessSettings) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MadeFor:
+class MadeFor(Basis):
     """What cuts belong to: scores by anything else mean something else."""
 
     judge: str
@@ -56,10 +54,6 @@ class MadeFor:
             mean=chosen.mean,
             max_false_block=chosen.max_false_block,
         )
-
-    def changed_since(self, before: Mapping[str, Any]) -> tuple[str, ...]:
-        """What differs, by name."""
-        return tuple(name for name, value in asdict(self).items() if before.get(name) != value)
 
 
 class FaithfulnessPromises:
@@ -97,9 +91,7 @@ class FaithfulnessPromises:
             "answers": [*dict.fromkeys([*answers, *before.get("answers", ())])][:_MOST_DIGESTS],
         }
         async with self._db.begin() as connection:
-            await connection.execute(delete(settings).where(settings.c.name == PROMISE))
-            added = {"name": PROMISE, "value": row, "updated_at": datetime.now(UTC)}
-            await connection.execute(insert(settings), added)
+            await remember(connection, {PROMISE: row})
         await self.refresh()
 
     async def calibrated_on(self) -> frozenset[str]:
@@ -120,9 +112,8 @@ class FaithfulnessPromises:
                 log.warning("the judge's cuts were not read", error=str(exc))
 
     async def _kept(self) -> dict[str, Any] | None:
-        query = select(settings.c.value).where(settings.c.name == PROMISE)
         async with self._db.connect() as connection:
-            found: dict[str, Any] | None = await connection.scalar(query)
+            found: dict[str, Any] | None = await recall(connection, PROMISE)
         return found
 
 

@@ -8,17 +8,15 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import structlog
-from sqlalchemy import delete, insert, select
 
 from classifiers.gate import Policy
 from classifiers.gate.promise import CutsInForce, GateCuts, Promise
 from encoders import EncoderIdentity
-from storage.schema import settings
+from storage.remembered import Basis, recall_all, remember
 from storage.sql import Database, DatabaseUnavailable
 
 __all__ = ["GatePromises", "MadeFor", "Standing"]
@@ -28,7 +26,7 @@ _PREFIX = "gate.promise."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MadeFor:
+class MadeFor(Basis):
     """What cuts belong to: scores by anything else mean something else."""
 
     policy: str  # digest of all its texts
@@ -46,10 +44,6 @@ class MadeFor:
             judge=judge,
             max_false_refusal=max_false_refusal,
         )
-
-    def changed_since(self, before: Mapping[str, Any]) -> tuple[str, ...]:
-        """What differs, by name."""
-        return tuple(name for name, value in asdict(self).items() if before.get(name) != value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,18 +97,14 @@ class GatePromises:
 
     async def kept(self) -> dict[str, dict[str, Any]]:
         """What is stored, by tenant, whatever it was made for."""
-        query = select(settings.c.name, settings.c.value).where(settings.c.name.startswith(_PREFIX))
         async with self._db.connect() as connection:
-            rows = (await connection.execute(query)).all()
-        return {row.name.removeprefix(_PREFIX): row.value for row in rows}
+            kept = await recall_all(connection, _PREFIX)
+        return {name.removeprefix(_PREFIX): value for name, value in kept.items()}
 
     async def keep_as_it_is(self, kept: Mapping[str, dict[str, Any]]) -> None:
         """Store what was kept, here or in another database."""
         async with self._db.begin() as connection:
-            for tenant, value in kept.items():
-                await connection.execute(delete(settings).where(settings.c.name == _PREFIX + tenant))
-                row = {"name": _PREFIX + tenant, "value": value, "updated_at": datetime.now(UTC)}
-                await connection.execute(insert(settings), row)
+            await remember(connection, {_PREFIX + tenant: value for tenant, value in kept.items()})
 
     @contextmanager
     def held_at(self, held: GateCuts) -> Iterator[None]:

@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 
 from itsdangerous import BadSignature, Signer, URLSafeTimedSerializer
 from sqlalchemy import delete, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from gateway.errors import NotAllowed
 from gateway.people.users import Membership, Person, memberships_of
 from gateway.review.kept import reading, writing
+from storage.remembered import recall, remember_first
 from storage.schema import sessions as table
-from storage.schema import settings, users
+from storage.schema import users
 from storage.sql import Database
 
 __all__ = ["Sessions", "console_secret"]
@@ -105,18 +105,13 @@ class Sessions:
 
 async def console_secret(db: Database) -> str:
     """The secret that all gateways on this database sign with, made by the first that asks."""
-    query = select(settings.c.value).where(settings.c.name == SECRET)
     async with reading(db, "settings") as connection:
-        kept = await connection.scalar(query)
+        kept = await recall(connection, SECRET)
     if kept is None:
-        row = {"name": SECRET, "value": secrets.token_urlsafe(48), "updated_at": datetime.now(UTC)}
-        try:
-            async with writing(db, "settings") as connection:
-                await connection.execute(insert(settings).values(row))
-        except IntegrityError:  # another gateway was first
-            pass
-        async with reading(db, "settings") as connection:
-            kept = await connection.scalar(query)
+        async with writing(db, "settings") as connection:
+            await remember_first(connection, SECRET, secrets.token_urlsafe(48))
+        async with reading(db, "settings") as connection:  # another gateway may have been first
+            kept = await recall(connection, SECRET)
     return str(kept)
 
 
