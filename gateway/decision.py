@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from classifiers.faithfulness import Checked, FaithfulnessVerdict, Unchecked
-from gateway.domain import Answered, Escalated, Outcome, Refused, Reply, Withheld
+from classifiers.faithfulness import Checked, Unchecked
+from gateway.domain import Answered, Outcome, Reply
 from gateway.review.steps import Json, rendered, rendered_steps
 
 __all__ = ["answer_body", "decision", "headers"]
@@ -25,8 +25,8 @@ def decision(reply: Reply) -> dict[str, str | float]:
         "reason": decided.reason,
         "faithfulness": _faithfulness(reply.outcomes),
         "worst": min((verdict.score for verdict in _checked(reply.outcomes)), default=None),
-        "ticket": _joined(getattr(outcome, "ticket", None) for outcome in reply.outcomes),
-        "entry": _joined(getattr(outcome, "entry", None) for outcome in reply.outcomes),
+        "ticket": _joined(outcome.ticket for outcome in reply.outcomes),
+        "entry": _joined(outcome.entry for outcome in reply.outcomes),
     }
     return {name: value for name, value in known.items() if value is not None}
 
@@ -43,7 +43,7 @@ def answer_body(reply: Reply, request_id: str) -> dict[str, Any]:
         **decision(reply),
         "text": reply.text,
         "language": reply.language,
-        "did_you_mean": [offer for outcome in reply.outcomes for offer in _offers(outcome)],
+        "did_you_mean": [asdict(offer) for outcome in reply.outcomes for offer in outcome.did_you_mean],
         "questions": [_question_body(outcome) for outcome in reply.outcomes],
     }
 
@@ -59,23 +59,17 @@ def _question_body(outcome: Outcome) -> dict[str, Any]:
         "faithfulness": _faithfulness((outcome,)),
         "worst_statement": _worst_statement(outcome),
         "marks": _marks(outcome),
-        "cut": list(getattr(outcome, "cut", ())),
-        "ticket": getattr(outcome, "ticket", None),
-        "entry": getattr(outcome, "entry", None),
-        "did_you_mean": _offers(outcome),
+        "cut": list(outcome.cut),
+        "ticket": outcome.ticket,
+        "entry": outcome.entry,
+        "did_you_mean": [asdict(offer) for offer in outcome.did_you_mean],
         "steps": rendered_steps(outcome.steps),
     }
 
 
-def _offers(outcome: Outcome) -> list[dict[str, Any]]:
-    if not isinstance(outcome, Withheld | Escalated):
-        return []
-    return [asdict(offer) for offer in outcome.did_you_mean]
-
-
 def _faithfulness(outcomes: tuple[Outcome, ...]) -> float | str | None:
     """The lowest F of the drafts, "unchecked" if one was not checked, None if there was no draft to check."""
-    if any(isinstance(_verdict(outcome), Unchecked) for outcome in outcomes):
+    if any(isinstance(outcome.verdict, Unchecked) for outcome in outcomes):
         return "unchecked"
     return min((verdict.faithfulness for verdict in _checked(outcomes)), default=None)
 
@@ -87,7 +81,7 @@ def _worst_statement(outcome: Outcome) -> Json:
 
 def _marks(outcome: Outcome) -> list[dict[str, Any]]:
     """Where in a delivered text stands what is unsupported or was not checked."""
-    verdict = _verdict(outcome)
+    verdict = outcome.verdict
     if not isinstance(outcome, Answered) or verdict is None or outcome.cut:
         return []
     return [
@@ -98,11 +92,7 @@ def _marks(outcome: Outcome) -> list[dict[str, Any]]:
 
 
 def _checked(outcomes: tuple[Outcome, ...]) -> Iterator[Checked]:
-    return (verdict for outcome in outcomes if isinstance(verdict := _verdict(outcome), Checked))
-
-
-def _verdict(outcome: Outcome) -> FaithfulnessVerdict | None:
-    return None if isinstance(outcome, Refused) else outcome.verdict
+    return (verdict for outcome in outcomes if isinstance(verdict := outcome.verdict, Checked))
 
 
 def _joined(found: Iterator[str | None]) -> str | None:

@@ -230,6 +230,7 @@ class Answered:
     ticket: str | None = None  # observed only: it had left before it was found to be bad
     choices: tuple[Choice, ...] = ()  # where several were asked for and differ
     steps: tuple[Step, ...] = ()
+    did_you_mean: ClassVar[tuple[Offer, ...]] = ()
 
     @property
     def name(self) -> OutcomeName:
@@ -246,6 +247,11 @@ class Refused:
     reason: str
     steps: tuple[Step, ...] = ()
     name: ClassVar[OutcomeName] = "refused"
+    entry: ClassVar[None] = None
+    verdict: ClassVar[None] = None
+    cut: ClassVar[tuple[str, ...]] = ()
+    ticket: ClassVar[None] = None
+    did_you_mean: ClassVar[tuple[Offer, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,6 +267,8 @@ class Withheld:
     choices: tuple[Choice, ...] = ()  # where several were asked for and differ
     steps: tuple[Step, ...] = ()
     name: ClassVar[OutcomeName] = "withheld"
+    entry: ClassVar[None] = None
+    cut: ClassVar[tuple[str, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,8 +284,11 @@ class Escalated:
     choices: tuple[Choice, ...] = ()  # where several were asked for and differ
     steps: tuple[Step, ...] = ()
     name: ClassVar[OutcomeName] = "escalated"
+    entry: ClassVar[None] = None
+    cut: ClassVar[tuple[str, ...]] = ()
 
 
+# Each has the fields of all four; what one never has is a ClassVar of it.
 Outcome = Answered | Refused | Withheld | Escalated
 
 

@@ -226,7 +226,7 @@ class Telemetry:
 
     def _row(self, outcome: Outcome, ms: float) -> OutcomeRow:
         question = outcome.question
-        verdict = getattr(outcome, "verdict", None)
+        verdict = outcome.verdict
         findings = [step.found for step in outcome.steps]
         gate = next((found for found in findings if isinstance(found, GateVerdict)), None)
         tokens = next((found.tokens for found in findings if isinstance(found, Draft)), None)
@@ -240,8 +240,8 @@ class Telemetry:
             outcome=outcome.name,
             reason=outcome.reason,
             tier=next((found.tier for found in findings if isinstance(found, Hit)), None),
-            entry_id=getattr(outcome, "entry", None),
-            ticket_id=getattr(outcome, "ticket", None),
+            entry_id=outcome.entry,
+            ticket_id=outcome.ticket,
             faithfulness=verdict.faithfulness if isinstance(verdict, Checked) else None,
             unchecked=isinstance(verdict, Unchecked),
             gate_score=gate.score if gate else None,

@@ -41,7 +41,7 @@ def of_question(question: Question) -> Attributes:
 
 def of_outcome(outcome: Outcome) -> Attributes:
     """How it ended."""
-    more = {f"sekisho.{name}": getattr(outcome, name, None) for name in ("ticket", "entry")}
+    more = {"sekisho.ticket": outcome.ticket, "sekisho.entry": outcome.entry}
     return {
         "sekisho.outcome": outcome.name,
         "sekisho.reason": outcome.reason,
