@@ -16,7 +16,7 @@ from cache.text import character_grams, normalise
 from cache.wording import WORDED, agreements
 from encoders import Vector
 
-__all__ = ["Owners", "ShelfArrays", "with_leads", "without_entries"]
+__all__ = ["Owners", "ShelfArrays", "without_entries"]
 
 Owners = NDArray[np.intp]
 _BEST, _MARGIN, _CENTRAL, _CENTRAL_MARGIN, _CHARACTERS, _CHARACTERS_MARGIN, _ALIGNED, _COVERED = range(
@@ -58,7 +58,7 @@ class ShelfArrays:
         For questions that stand on the shelf `itself` has their rows: each is judged as if it did not.
         """
         grams, sizes = _gram_table(texts, self.columns, self.language, grow=False)
-        return with_leads(self._without_leads(vectors, texts, grams, sizes, itself))
+        return _with_leads(self._without_leads(vectors, texts, grams, sizes, itself))
 
     def held_out(self, rows: Owners) -> Numbers:
         """The evidence for phrasings of the shelf itself, each as if it were not on it."""
@@ -129,10 +129,10 @@ def without_entries(evidence: Numbers, entries: Owners) -> Numbers:
     """The evidence as if one entry per question were not on the shelf."""
     changed = evidence.copy()
     changed[np.arange(len(entries)), entries] = -np.inf
-    return with_leads(changed)
+    return _with_leads(changed)
 
 
-def with_leads(evidence: Numbers) -> Numbers:
+def _with_leads(evidence: Numbers) -> Numbers:
     """The evidence with each entry's lead over the best other one filled in, in place."""
     evidence[:, :, _MARGIN] = _lead(evidence[:, :, _BEST])
     central = evidence[:, :, _CENTRAL]

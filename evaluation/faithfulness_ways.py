@@ -25,7 +25,6 @@ from evaluation.statistics import (
 )
 
 __all__ = [
-    "F_THRESHOLD",
     "OURS",
     "Compared",
     "Figures",
@@ -38,7 +37,7 @@ __all__ = [
 ]
 
 OURS = "Sekisho"
-F_THRESHOLD = 0.8  # RAGAS' own example; a perfect verifier misses half of the unfaithful answers with it
+_F_THRESHOLD = 0.8  # RAGAS' own example; a perfect verifier misses half of the unfaithful answers with it
 FALSE_BLOCKS = 0.05
 _AT_ONCE = 256  # texts encoded in one call
 
@@ -101,7 +100,7 @@ def by_verdict(name: str, verdicts: Sequence[FaithfulnessVerdict], *, note: str 
     )
 
 
-def by_threshold(verdicts: Sequence[FaithfulnessVerdict], threshold: float = F_THRESHOLD) -> Way:
+def by_threshold(verdicts: Sequence[FaithfulnessVerdict], threshold: float = _F_THRESHOLD) -> Way:
     """RAGAS' rule on our statements: block where fewer than that share of them are supported."""
     shares = [one.faithfulness if isinstance(one, Checked) else None for one in verdicts]
     return Way(

@@ -15,7 +15,7 @@ from evaluation.gate_calibration import GateCalibration
 from evaluation.statistics import Rate
 from evaluation.tables import BASELINE
 
-__all__ = ["calibration_tables", "few_shot_table", "gate_table", "left_out_table", "worst_first"]
+__all__ = ["calibration_tables", "few_shot_table", "gate_table", "worst_first"]
 
 _SHOWN = 5
 
@@ -41,7 +41,7 @@ def gate_table(result: GateResult) -> list[Table]:
         ]
         words = [_share(part.words_reach_rag), _number(part.words_auroc)] if with_words else []
         table.add_row(*row, _number(part.auroc), *words, style="red" if part.seen else "")
-    return [*left_out_table(result.left_out), table, _whole(result)]
+    return [*_left_out_table(result.left_out), table, _whole(result)]
 
 
 def worst_first(result: GateResult) -> list[tuple[str, SliceResult]]:
@@ -104,10 +104,10 @@ def calibration_tables(result: GateCalibration, error: float) -> list[Table]:
     table.caption = _said(found, error) + (
         f"\n{result.repeated} repeated questions were counted once" if result.repeated else ""
     )
-    return [*left_out_table(result.left_out), table]
+    return [*_left_out_table(result.left_out), table]
 
 
-def left_out_table(left_out: Sequence[LeftOut]) -> list[Table]:
+def _left_out_table(left_out: Sequence[LeftOut]) -> list[Table]:
     """Which cases the gate was fitted on; none, no table."""
     if not left_out:
         return []

@@ -20,7 +20,7 @@ from gateway.errors import InvalidRequest
 from storage.schema import audits, feedback, gate_examples, outcomes, tickets
 from storage.sql import Database
 
-__all__ = ["Exported", "Period", "lines", "rows_of", "sheet_cell", "write_export"]
+__all__ = ["Exported", "Period", "lines", "sheet_cell", "write_export"]
 
 Exported = Literal["tickets", "audits", "feedback", "gate-examples", "outcomes"]
 
@@ -49,7 +49,9 @@ class Period:
     until: date | None = None
 
 
-async def rows_of(db: Database, what: Exported, tenant: str, period: Period) -> AsyncIterator[dict[str, Any]]:
+async def _rows_of(
+    db: Database, what: Exported, tenant: str, period: Period
+) -> AsyncIterator[dict[str, Any]]:
     """A tenant's rows in the order of their ids, as JSON values."""
     table, at = _TABLES[what]
     columns = [column for column in table.columns if column.name not in _OURS]
@@ -76,12 +78,12 @@ async def lines(
 ) -> AsyncIterator[str]:
     """The same as text, row by row; CSV begins with a byte order mark, for spreadsheets."""
     if form == "jsonl":
-        async for row in rows_of(db, what, tenant, period):
+        async for row in _rows_of(db, what, tenant, period):
             yield json.dumps(row, ensure_ascii=False) + "\n"
         return
     names = _columns(what)
     yield "\ufeff" + _csv_line(names)
-    async for row in rows_of(db, what, tenant, period):
+    async for row in _rows_of(db, what, tenant, period):
         yield _csv_line([_inert(row[name]) for name in names])
 
 
@@ -125,7 +127,7 @@ async def _write_xlsx(
     workbook = Workbook(write_only=True)
     sheet, names, written = workbook.create_sheet(what), _columns(what), 0
     sheet.append(names)
-    async for row in rows_of(db, what, tenant, period):
+    async for row in _rows_of(db, what, tenant, period):
         if written == MOST_IN_A_SHEET:
             raise InvalidRequest(f"an XLSX sheet holds {MOST_IN_A_SHEET} rows: use .csv, or fewer days")
         sheet.append([sheet_cell(sheet, row[name]) for name in names])

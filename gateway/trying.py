@@ -21,9 +21,9 @@ from gateway.pipeline import Pipeline
 from gateway.settings import Settings
 from gateway.stages import Gate
 
-__all__ = ["NO_TICKET", "Compared", "NoTickets", "Trying", "Unwatched"]
+__all__ = ["Compared", "NoTickets", "Trying", "Unwatched"]
 
-NO_TICKET = "T-00000000"  # in the place of a ticket's number; none has it, as none is drawn of noughts alone
+_NO_TICKET = "T-00000000"  # in the place of a ticket's number; none has it, as none is drawn of noughts alone
 
 Fit = Callable[[Settings, str], Awaitable[Gate]]  # for a tenant
 
@@ -40,7 +40,7 @@ class NoTickets:
         steps: tuple[Step, ...],
     ) -> str:
         """No ticket's number."""
-        return NO_TICKET
+        return _NO_TICKET
 
 
 class Unwatched:

@@ -7,9 +7,9 @@ from classifiers.gate.combiner import enough_for
 from classifiers.gate.scope import LEAST_OTHERS
 from classifiers.text import has_words, normalise
 
-__all__ = ["LEAST_OF_TOPIC", "thin_notes"]
+__all__ = ["thin_notes"]
 
-LEAST_OF_TOPIC = 10  # a rule of thumb: a topic is known by what is near to its examples
+_LEAST_OF_TOPIC = 10  # a rule of thumb: a topic is known by what is near to its examples
 
 
 def thin_notes(policy: Policy, *, max_false_refusal: float) -> tuple[str, ...]:
@@ -22,9 +22,9 @@ def thin_notes(policy: Policy, *, max_false_refusal: float) -> tuple[str, ...]:
         ("may", _written(policy.may.examples), LEAST_OTHERS, may),
     ]
     if policy.must_not.examples or policy.must_not.description:
-        counted.append(("must_not", _written(policy.must_not.examples), LEAST_OF_TOPIC, near))
+        counted.append(("must_not", _written(policy.must_not.examples), _LEAST_OF_TOPIC, near))
     counted += [
-        (f"must_not topic {topic.name}", _written(topic.examples), LEAST_OF_TOPIC, near)
+        (f"must_not topic {topic.name}", _written(topic.examples), _LEAST_OF_TOPIC, near)
         for topic in policy.topics
     ]
     return tuple(

@@ -20,7 +20,7 @@ from evaluation.acceptance.drawing import Key, gateway_side
 from gateway.acceptance import AcceptanceTest, Pair, Vote, chained, commitment_of
 from gateway.errors import InvalidRequest
 
-__all__ = ["JudgedPair", "Outcome", "Result", "agreement", "last_votes", "unblinded", "untouched"]
+__all__ = ["JudgedPair", "Outcome", "Result", "agreement", "unblinded"]
 
 Outcome = Literal["win", "tie", "loss"]
 _SIGNS = {"win": 1, "tie": 0, "loss": -1}
@@ -98,15 +98,15 @@ def unblinded(test: AcceptanceTest, pairs: Sequence[Pair], votes: Sequence[Vote]
     """
     if key.test != test.id:
         raise InvalidRequest(f"--key: expected the key of test {test.id}, found that of {key.test}")
-    untouched(test, pairs, votes, key)
+    _untouched(test, pairs, votes, key)
     if not votes:
         raise InvalidRequest("nobody has judged yet")
-    last = last_votes(votes)
+    last = _last_votes(votes)
     told = tuple(_told_apart(pair, [one for one in last if one.number == pair.number], key) for pair in pairs)
     return Result(test=test, pairs=told, alpha=agreement(last, key))
 
 
-def untouched(test: AcceptanceTest, pairs: Sequence[Pair], votes: Sequence[Vote], key: Key) -> None:
+def _untouched(test: AcceptanceTest, pairs: Sequence[Pair], votes: Sequence[Vote], key: Key) -> None:
     """Nothing is other than it was.
 
     Raises:
@@ -124,7 +124,7 @@ def untouched(test: AcceptanceTest, pairs: Sequence[Pair], votes: Sequence[Vote]
         before = vote.chain
 
 
-def last_votes(votes: Sequence[Vote]) -> tuple[Vote, ...]:
+def _last_votes(votes: Sequence[Vote]) -> tuple[Vote, ...]:
     """Of each judge and pair the vote that counts."""
     return tuple({(one.by, one.number): one for one in votes}.values())
 

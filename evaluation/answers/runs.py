@@ -27,7 +27,6 @@ __all__ = [
     "Start",
     "checked_cases",
     "open_results",
-    "read_manifest",
     "run_cases",
     "run_folder",
 ]
@@ -198,14 +197,14 @@ async def _appending(results: Results) -> AsyncIterator[Journal[CaseResult]]:
 
 def _keep_the_last(folder: Path, plan: Plan, identity: Identity, *, fresh: bool) -> None:
     """A finished run of something else becomes the one to compare with; a fresh one begins with nothing."""
-    told = read_manifest(folder)
+    told = _read_manifest(folder)
     if told.get("finished") and (fresh or _manifest(plan, identity) != told.get("of")):
         copyfile(folder / RESULTS, folder / PREVIOUS)
     if fresh:
         (folder / RESULTS).unlink(missing_ok=True)
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def _read_manifest(folder: Path) -> dict[str, Any]:
     """What a folder's run is of, {} if nothing says so."""
     try:
         told: dict[str, Any] = json.loads((folder / MANIFEST).read_text("utf-8"))

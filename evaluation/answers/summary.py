@@ -18,7 +18,6 @@ from gateway.domain import Tokens
 from gateway.errors import InvalidRequest
 
 __all__ = [
-    "GOOD_FROM",
     "STOP_AT",
     "Good",
     "MetricFigures",
@@ -31,7 +30,7 @@ __all__ = [
 ]
 
 STOP_AT = 0.9  # the owner's rule: stop testing once so many answers are good, with 95 % confidence
-GOOD_FROM = 0.7  # where a score counts as good unless --good says otherwise; a convention, not a finding
+_GOOD_FROM = 0.7  # where a score counts as good unless --good says otherwise; a convention, not a finding
 CORRECTNESS = ("answer_correctness", "answer_correctness_llm")
 DECIDES = (*CORRECTNESS, "semantic_similarity", "faithfulness")  # the first one measured
 BINS = 20
@@ -44,7 +43,7 @@ class Good:
     """What counts as a good answer: a metric, from a score on. What can't be answered should not be."""
 
     metric: str
-    at_least: float = GOOD_FROM
+    at_least: float = _GOOD_FROM
 
     def of(self, result: CaseResult) -> bool | None:
         """None where it can't be told: the metric is undetermined, or the target failed."""
@@ -78,7 +77,7 @@ def good_of(wish: str | None, metrics: Sequence[str]) -> Good:
     if name not in metrics:
         raise InvalidRequest(f"--good: {name} is not measured; expected one of {', '.join(metrics)}")
     try:
-        at_least = float(cut) if cut else GOOD_FROM
+        at_least = float(cut) if cut else _GOOD_FROM
     except ValueError as exc:
         raise InvalidRequest(f"--good: expected METRIC:SCORE such as {name}:0.7, found “{wish}”") from exc
     if not 0 <= at_least <= 1:

@@ -30,7 +30,7 @@ from evaluation.metrics.statements import AskedStatements, LocalStatements
 from gateway.errors import InvalidRequest
 from gateway.stages import Judge
 
-__all__ = ["ASKED", "AT_K", "DEFAULT", "LOCAL", "METRICS", "Judges", "open_metrics"]
+__all__ = ["ASKED", "DEFAULT", "LOCAL", "METRICS", "Judges", "open_metrics"]
 
 _AT = re.compile(r"(\w+)@([1-9]\d{0,3})")
 
@@ -121,7 +121,7 @@ ASKED: Mapping[str, Callable[[Judges], Metric]] = {
     "token_likelihood": lambda judges: TokenLikelihood(judges.token_scorer),
 }
 METRICS: Mapping[str, Callable[[Judges], Metric]] = {**LOCAL, **ASKED}
-AT_K: Mapping[str, Callable[[int], Metric]] = {
+_AT_K: Mapping[str, Callable[[int], Metric]] = {
     "context_recall": ContextRecall,
     "context_precision": ContextPrecision,
 }
@@ -146,8 +146,8 @@ def open_metrics(names: Sequence[str], judges: Judges) -> tuple[Metric, ...]:
 
 def _opened(name: str, judges: Judges) -> Metric:
     at = _AT.fullmatch(name)
-    if at and at[1] in AT_K:
-        return AT_K[at[1]](int(at[2]))
+    if at and at[1] in _AT_K:
+        return _AT_K[at[1]](int(at[2]))
     if name not in METRICS:
         raise InvalidRequest(f"--metrics: there is no {name}; known: {', '.join(METRICS)}")
     try:

@@ -17,7 +17,7 @@ from evaluation.workbooks import HEAD, across, row_height
 from gateway.errors import InvalidRequest
 from gateway.exports import sheet_cell
 
-__all__ = ["turn_text", "write_sheet"]
+__all__ = ["write_sheet"]
 
 RED = PatternFill("solid", fgColor="F4B8C1")
 GREY = PatternFill("solid", fgColor="E8E6E1")  # no verdict
@@ -57,7 +57,7 @@ def write_sheet(file: Path, dialogues: Iterable[Dialogue], *, most_turns: int) -
         raise InvalidRequest(f"{file} can't be written: {exc.strerror}") from exc
 
 
-def turn_text(turn: DialogueTurn) -> str:
+def _turn_text(turn: DialogueTurn) -> str:
     """What an operator reads in a cell: both sides, the value, and why it is not better."""
     value = turn.verdict.value
     head = "no verdict" if value is None else f"{value:.2f}"
@@ -75,7 +75,7 @@ def _row(sheet: Any, one: Dialogue, most_turns: int) -> Iterator[Any]:
             yield None
             continue
         turn = one.turns[number]
-        cell = _wrapped(sheet, turn_text(turn))
+        cell = _wrapped(sheet, _turn_text(turn))
         if turn.verdict.value is None:
             cell.fill = GREY
         elif turn.verdict.value < MARKED_BELOW:

@@ -22,7 +22,7 @@ from gateway.people import Person, PersonRole
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
-__all__ = ["Visit", "Work", "explained"]
+__all__ = ["Visit", "Work"]
 
 Work = Callable[..., Awaitable[None]]
 NAMED = (SekishoError, CacheError, DatabaseUnavailable, IndexUnavailable, EncoderError)
@@ -59,7 +59,7 @@ class Visit:
                 await work(*args, **kwargs)
             except NAMED as exc:
                 structlog.get_logger("sekisho.console").info("not done", error=type(exc).__name__)
-                tell(self.client, explained(self.t, exc), kind="problem")
+                tell(self.client, _explained(self.t, exc), kind="problem")
 
         return guarded
 
@@ -78,7 +78,7 @@ class Visit:
             raise NotAllowed(f"this needs the role {role}")
 
 
-def explained(t: Texts, problem: Exception) -> str:
+def _explained(t: Texts, problem: Exception) -> str:
     """What went wrong, in the person's words; what exactly stands beside it where he reads English."""
     code = problem.code if isinstance(problem, SekishoError) else type(problem).__name__
     said = t.or_else(f"errors.{code}", t("errors.other"))

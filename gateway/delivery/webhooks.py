@@ -21,7 +21,7 @@ from gateway.delivery.outbox import Delivery
 from storage.schema import tickets
 from storage.sql import Database
 
-__all__ = ["WebhookSender", "ticket_body"]
+__all__ = ["WebhookSender"]
 
 _TOLD = (
     "id", "state", "outcome", "request_id", "asker", "language", "real_question", "question", "answer",
@@ -64,10 +64,10 @@ class WebhookSender:
             row = (await connection.execute(query)).mappings().first()
         if row is None:
             raise NotDelivered("the ticket was deleted", final=True)
-        return ticket_body(delivery, dict(row))
+        return _ticket_body(delivery, dict(row))
 
 
-def ticket_body(delivery: Delivery, ticket: dict[str, Any]) -> dict[str, Any]:
+def _ticket_body(delivery: Delivery, ticket: dict[str, Any]) -> dict[str, Any]:
     """What the receiver reads: the event, when it happened, and the asker's side of the ticket."""
     shown = {name: _shown(ticket[name]) for name in _TOLD}
     shown["ticket"] = shown.pop("id")

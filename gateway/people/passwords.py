@@ -10,17 +10,17 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from gateway.errors import InvalidRequest
 
-__all__ = ["SHORTEST_PASSWORD", "hashed", "verified"]
+__all__ = ["hashed", "verified"]
 
-SHORTEST_PASSWORD = 10  # NIST SP 800-63B asks for 8 at least, and for length rather than signs
+_SHORTEST_PASSWORD = 10  # NIST SP 800-63B asks for 8 at least, and for length rather than signs
 LONGEST_PASSWORD = 500  # hashing reads all of it
 
 
 async def hashed(password: str) -> str:
     """The hash to keep. Raises `InvalidRequest` for a password that is too short or too long."""
-    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+    if not _SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         raise InvalidRequest(
-            f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters", param="password"
+            f"a password has {_SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters", param="password"
         )
     return await to_thread.run_sync(PasswordHasher().hash, password)
 

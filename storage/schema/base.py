@@ -18,7 +18,6 @@ __all__ = [
     "SealedJson",
     "SealedText",
     "metadata",
-    "seal_of",
     "use_seal",
 ]
 
@@ -78,7 +77,7 @@ class SealedText(FreeText):
             return None
         if storable.startswith(MARK):
             storable = "\ufffd" + storable[1:]
-        seal = seal_of(dialect)
+        seal = _seal_of(dialect)
         return seal.seal(storable) if seal else storable
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
@@ -94,7 +93,7 @@ class SealedJson(TypeDecorator[Any]):
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         """The value as it is stored."""
-        seal = seal_of(dialect)
+        seal = _seal_of(dialect)
         if value is None or seal is None or seal.key is None:
             return value
         return seal.seal(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode())
@@ -108,7 +107,7 @@ class SealedJson(TypeDecorator[Any]):
 def _opened(stored: str, dialect: Dialect) -> str:
     if not stored.startswith(MARK):
         return stored
-    seal = seal_of(dialect)
+    seal = _seal_of(dialect)
     if seal is None:
         raise NotOpened("a text is sealed, and storage.encryption_key is not set")
     return seal.open(stored)
@@ -119,7 +118,7 @@ def use_seal(dialect: Dialect, seal: Seal | None) -> None:
     setattr(dialect, _SEAL, seal)
 
 
-def seal_of(dialect: Dialect) -> Seal | None:
+def _seal_of(dialect: Dialect) -> Seal | None:
     """The seal of one database."""
     found: Seal | None = getattr(dialect, _SEAL, None)
     return found

@@ -12,21 +12,21 @@ from nicegui import ui
 from cache.entries import Entry
 from gateway.console.texts import Texts
 
-__all__ = ["changed_fields", "show_changes", "show_diff"]
+__all__ = ["show_changes"]
 
 FIELDS = ("state", "kind", "language", "group", "owner", "valid_from", "valid_until", "review_by")
 MOST_PIECES = 3_000  # of a text; longer ones are compared by lines
 _PIECE = re.compile(r"\s+|[A-Za-z0-9_]+|.", re.DOTALL)  # words, or single characters where there are none
 
 
-def show_diff(before: str, after: str) -> None:
+def _show_diff(before: str, after: str) -> None:
     """One text with what went struck through, and what came marked."""
     ui.html("".join(_marked(before, after)), sanitize=False).classes("inline-diff")  # escaped piece by piece
 
 
 def show_changes(t: Texts, before: Entry, after: Entry) -> None:
     """Every field in which two versions of an entry differ."""
-    found = changed_fields(before, after)
+    found = _changed_fields(before, after)
     if not found:
         ui.label(t("entry.no_change")).classes("quiet small")
     for name, was, now in found:
@@ -34,13 +34,13 @@ def show_changes(t: Texts, before: Entry, after: Entry) -> None:
             ui.label(t(f"entry.{name}")).classes("quiet small")
             if name in ("state", "kind"):
                 was, now = (t.or_else(f"{_WORDS[name]}.{one}", one) for one in (was, now))
-            show_diff(was, now)
+            _show_diff(was, now)
 
 
 _WORDS = {"state": "states", "kind": "outcomes"}
 
 
-def changed_fields(before: Entry, after: Entry) -> list[tuple[str, str, str]]:
+def _changed_fields(before: Entry, after: Entry) -> list[tuple[str, str, str]]:
     """Name, text before and text after of the fields that differ."""
     was, now = _texts(before), _texts(after)
     return [(name, was[name], now[name]) for name in now if was[name] != now[name]]
