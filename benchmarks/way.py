@@ -82,6 +82,7 @@ def _rows(upstream: int, passing: int, helpdesk: int, key: str) -> Iterator[Row]
 
     lines = (ROOT / "examples/helpdesk/en/entries.jsonl").read_text("utf-8").splitlines()
     entries = [json.loads(line) for line in lines]
+
     def answered(questions: Iterable[str], reason: str) -> list[str]:
         return [question for question in questions if _outcome(helpdesk, question, key).startswith(reason)]
 

@@ -43,6 +43,7 @@ Role = Literal["client", "reviewer", "admin"]
 _RANK: dict[Role, int] = {"client": 0, "reviewer": 1, "admin": 2}
 
 KEY_PREFIX = "sk-sekisho-"
+_REMEMBERED_S = 5.0  # how long a key that another process revoked may go on
 REMEMBERED_KEYS = 4096  # a flood of made-up keys must not fill the memory
 SHORTEST_BOOTSTRAP_KEY = 16
 
@@ -91,7 +92,7 @@ ANONYMOUS = Caller("default", "client", "anonymous")
 class Keys:
     """API keys: 256 random bits, of which only the SHA-256 is stored.
 
-    What was found is remembered for `remember_s`, so a key revoked by another process stops
+    What was found is remembered for a few seconds, so a key revoked by another process stops
     working within that time; one revoked here stops at once.
     """
 
@@ -101,12 +102,10 @@ class Keys:
         *,
         bootstrap: Sequence[BootstrapKey] = (),
         required: bool = True,
-        remember_s: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._db = db
         self._required = required
-        self._remember_s = remember_s
         self._clock = clock
         self._bootstrap = {_hash(known.key): _bootstrapped(known) for known in bootstrap}
         self._remembered: dict[str, tuple[float, Caller | None]] = {}
@@ -184,7 +183,7 @@ class Keys:
         found = await self._look_up(digest)
         if len(self._remembered) >= REMEMBERED_KEYS:
             self._remembered.clear()
-        self._remembered[digest] = (now + self._remember_s, found)
+        self._remembered[digest] = (now + _REMEMBERED_S, found)
         return found
 
     async def _look_up(self, digest: str) -> Caller | None:
@@ -209,14 +208,9 @@ def _record(row: RowMapping) -> KeyRecord:
         role=row["role"],
         group=row["group"],
         label=row["label"],
-        created_at=_utc(row["created_at"]),
-        revoked_at=_utc(row["revoked_at"]) if row["revoked_at"] else None,
+        created_at=row["created_at"],
+        revoked_at=row["revoked_at"],
     )
-
-
-def _utc(at: datetime) -> datetime:
-    """SQLite gives moments back without their zone; all of ours are UTC."""
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _hash(key: str) -> str:

@@ -19,6 +19,7 @@ __all__ = ["Combiner", "conformal_floor", "enough_for", "tail_floor"]
 
 Floats = NDArray[np.float64]
 
+_FOLDS = 5
 _TAIL = 0.2  # share of the examples that tell how the lowest of them thin out
 
 
@@ -69,15 +70,13 @@ class Combiner:
         found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[*sides, (None, None)]).x
         return Combiner(found[:-1], self.centre, float(found[-1]))
 
-    def cross_fitted(
-        self, features: Floats, truth: NDArray[np.bool_], *, stiffness: float, folds: int = 5
-    ) -> Floats:
+    def cross_fitted(self, features: Floats, truth: NDArray[np.bool_], *, stiffness: float) -> Floats:
         """The logit of every example by weights that were fitted without it."""
         fold = np.zeros(len(truth), dtype=np.int_)
         for side in (truth, ~truth):
-            fold[side] = np.random.default_rng(0).permutation(side.sum()) % folds
+            fold[side] = np.random.default_rng(0).permutation(side.sum()) % _FOLDS
         logits = np.zeros(len(truth))
-        for held_out in range(folds):
+        for held_out in range(_FOLDS):
             inside = fold != held_out
             model = self.fitted(features[inside], truth[inside], stiffness=stiffness)
             logits[~inside] = model.logits(features[~inside])

@@ -8,9 +8,11 @@ from classifiers import ClassifierError
 from classifiers.gate import Neighbour
 from classifiers.gate.lexical import Rarity, lexical_share
 from encoders import Encoded
-from storage.vectors import Found, IndexUnavailable, Payload, VectorIndex
+from storage.vectors import Found, IndexUnavailable, VectorIndex
 
 __all__ = ["PassageScope"]
+
+_PASSAGES = 8  # looked at by meaning, and as many by words
 
 
 class PassageScope:
@@ -21,14 +23,10 @@ class PassageScope:
         index: VectorIndex,
         rarity: Rarity | None = None,
         *,
-        where: Payload | None = None,
-        limit: int = 8,
         source_key: str = "source",
     ) -> None:
         self._index = index
         self._rarity = rarity
-        self._where = where or {}
-        self._limit = limit
         self._source_key = source_key
 
     async def near(self, question: Encoded, /, *, tenant: str, group: str = "") -> Sequence[Neighbour]:
@@ -38,8 +36,8 @@ class PassageScope:
             ClassifierError: if the index cannot be asked.
         """
         try:
-            close = await self._index.nearest(question.vector, where=self._where, limit=self._limit)
-            worded = await self._index.matching(question.text, where=self._where, limit=self._limit)
+            close = await self._index.nearest(question.vector, where={}, limit=_PASSAGES)
+            worded = await self._index.matching(question.text, where={}, limit=_PASSAGES)
         except IndexUnavailable as exc:
             raise ClassifierError(f"the index of passages could not be asked: {exc}") from exc
         by_meaning = {found.id: found for found in close}

@@ -13,7 +13,6 @@ __all__ = [
     "NullContexts",
     "Separated",
     "false_positives",
-    "null_contexts",
     "separated",
     "smallest_k",
 ]
@@ -74,25 +73,15 @@ class FalsePositives:
         return _share(self.invented, self.invented + self.from_contexts)
 
 
-def separated(
-    cases: Iterable[CaseScores], *, correctness: str = _CORRECTNESS, recall: str = _RECALL
-) -> Separated:
+def separated(cases: Iterable[CaseScores], *, correctness: str = _CORRECTNESS) -> Separated:
     """Correctness where the recall is 1.0, and elsewhere."""
     complete: list[float] = []
     incomplete: list[float] = []
     for scores in cases:
-        right, found = scores.get(correctness), scores.get(recall)
+        right, found = scores.get(correctness), scores.get(_RECALL)
         if isinstance(right, Score) and isinstance(found, Score):
             (complete if found.value == 1.0 else incomplete).append(right.value)
     return Separated(tuple(complete), tuple(incomplete))
-
-
-def null_contexts(cases: Iterable[CaseScores], *, metric: str = "null_context") -> NullContexts:
-    """The confusion matrix over cases of which somebody said whether they can be answered."""
-    counts = {(null, taken): 0 for null in (True, False) for taken in (True, False)}
-    for steps in _steps(cases, metric):
-        counts[bool(steps["null"]), bool(steps["taken_for_null"])] += 1
-    return NullContexts(counts[True, True], counts[False, True], counts[True, False], counts[False, False])
 
 
 def false_positives(cases: Iterable[CaseScores], *, metric: str = _CORRECTNESS) -> FalsePositives:
@@ -101,9 +90,9 @@ def false_positives(cases: Iterable[CaseScores], *, metric: str = _CORRECTNESS) 
     return FalsePositives(*(origins.count(name) for name in ("invented", "contexts", "unknown")))
 
 
-def smallest_k(cases: Iterable[CaseScores], *, metric: str = _RECALL) -> dict[int, float]:
+def smallest_k(cases: Iterable[CaseScores]) -> dict[int, float]:
     """For every k that is the smallest for a case, the share of cases with recall 1.0 at that k."""
-    found = [steps["smallest_k"] for steps in _steps(cases, metric)]
+    found = [steps["smallest_k"] for steps in _steps(cases, _RECALL)]
     known = sorted({k for k in found if k is not None})
     return {k: sum(each is not None and each <= k for each in found) / len(found) for k in known}
 

@@ -75,8 +75,6 @@ class SearxngSearch:
         self,
         settings: WebSearchSettings,
         write: WritesQuery,
-        *,
-        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         self._settings = settings
         self._write = write
@@ -85,7 +83,6 @@ class SearxngSearch:
             headers={"authorization": f"Bearer {key}"} if key else {},
             timeout=settings.timeout_s,
             follow_redirects=False,
-            transport=transport,
         )
 
     async def find(self, question: str, *, language: str) -> tuple[str, list[RetrievedPassage]]:

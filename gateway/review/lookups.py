@@ -84,7 +84,7 @@ class LookupLog(Batches[Lookup]):
         on_lost: Callable[[int], None],
         chance: random.Random | None = None,
     ) -> None:
-        """`model` tells apart the windows of different encoders, `delivering` those of RAG's judges.
+        """`model` tells apart the windows of encoders, pair models and weights, `delivering` of RAG's judges.
 
         `chance` is given by tests only.
         """

@@ -49,7 +49,7 @@ class WindowKey(NamedTuple):
 
     tenant: str
     language: str
-    model: str  # the encoder's digest; of answers by RAG the word for who lets them out
+    model: str  # digest of encoder, pair model and weights; of answers by RAG who lets them out
     since: str = ""  # of the cut; empty for the default
 
 

@@ -17,7 +17,7 @@ from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from starlette.datastructures import Headers
@@ -134,12 +134,10 @@ class TracedRequests:
 
 
 @asynccontextmanager
-async def open_otel(
-    *, version: str, texts: bool, exporter: SpanExporter | None = None
-) -> AsyncIterator[OtelTrace]:
-    """Traces to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names, or to another exporter."""
+async def open_otel(*, version: str, texts: bool) -> AsyncIterator[OtelTrace]:
+    """Traces to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names."""
     provider = TracerProvider(resource=Resource.create({"service.version": version, **_name()}))
-    provider.add_span_processor(BatchSpanProcessor(exporter or OTLPSpanExporter()))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     try:
         yield OtelTrace(provider, version=version, texts=texts)
     finally:

@@ -24,7 +24,7 @@ api_keys = Table(
 settings = Table(
     "settings",
     metadata,
-    Column("name", String(100), primary_key=True),  # e.g. "cache.cut.default"
+    Column("name", String(100), primary_key=True),  # e.g. "cache.cut.default.en"
     Column("value", JSON, nullable=False),
     Column("updated_at", Moment, nullable=False),
 )

@@ -87,7 +87,7 @@ audit_windows = Table(
     Column("id", String(36), primary_key=True),
     Column("tenant", String(64), nullable=False),
     Column("language", String(8), nullable=False),
-    Column("model", String(128), nullable=False),  # the encoder's digest; of RAG's judge
+    Column("model", String(128), nullable=False),  # digest of encoder, pair model and weights; of RAG's judge
     Column("since", String(40), nullable=False),  # of the cut; empty for the default
     Column("cut", Float, nullable=False),
     Column("lookups", RowNumber, nullable=False, default=0),

@@ -20,7 +20,7 @@ tickets = Table(
     Column("real_question", SealedText, nullable=False),
     Column("question", SealedText, nullable=False),
     Column("turns", SealedJson, nullable=False, default=list),  # the conversation before it
-    Column("outcome", String(12), nullable=False),  # withheld | escalated | stale_entry
+    Column("outcome", String(12), nullable=False),  # withheld | escalated | answered | disputed | stale_entry
     Column("reason", String(60), nullable=False),
     Column("steps", SealedJson, nullable=False, default=list),  # what every stage found
     Column("state", String(10), nullable=False),  # open | claimed | answered | dismissed
@@ -44,6 +44,6 @@ ticket_events = Table(
     Column("ticket_id", ForeignKey("tickets.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("at", Moment, nullable=False),
     Column("by", FreeText, nullable=False),
-    Column("event", String(20), nullable=False),  # opened | claimed | released | answered | dismissed
+    Column("event", String(20), nullable=False),  # what happened: opened, claimed, answered, told …
     Column("detail", SealedJson, nullable=False, default=dict),
 )

@@ -13,7 +13,7 @@ from classifiers import ClassifierError
 from classifiers.testing import DeadFaithfulness, ScriptedFaithfulness
 from encoders.testing import HashingEncoder
 from evaluation.metrics import Measured, Score, Undetermined
-from evaluation.metrics.aggregates import false_positives, null_contexts, separated, smallest_k
+from evaluation.metrics.aggregates import NullContexts, false_positives, separated, smallest_k
 from evaluation.metrics.asking import Examiner
 from evaluation.metrics.faithfulness import Faithfulness
 from evaluation.metrics.gpt_ranking import GptRanking
@@ -173,17 +173,7 @@ def test_answering_is_read_apart_from_retrieval() -> None:
 
 
 def test_null_contexts_have_a_confusion_matrix() -> None:
-    def case(null: bool, taken: bool) -> dict[str, Measured]:
-        return {"null_context": Score(float(null == taken), {"null": null, "taken_for_null": taken})}
-
-    cases = [case(True, True)] * 3 + [case(True, False)] + [case(False, True)] * 2 + [case(False, False)] * 4
-    found = null_contexts([*cases, {"null_context": Undetermined("nobody said")}])
-    assert (
-        found.declined_null,
-        found.answered_null,
-        found.declined_answerable,
-        found.answered_answerable,
-    ) == (3, 1, 2, 4)
+    found = NullContexts(declined_null=3, answered_null=1, declined_answerable=2, answered_answerable=4)
     assert (found.precision, found.recall) == (0.6, 0.75)
 
 
