@@ -1,7 +1,8 @@
 """What askers wrote, sealed at rest under the operator's key: AES-SIV (RFC 5297), from `cryptography`.
 
-One text is always sealed alike, so equality still finds it and no query knows of any of this. Who reads the
-files learns which texts are the same, and nothing else of them. What was written before stays readable.
+Under one key a text is always sealed alike, so equality still finds it: `storage.schema.base.holds` asks for
+every way in which it may be stored. Who reads the files learns which texts are the same, and nothing else of
+them. What was written before stays readable.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from binascii import Error as NotBase64
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.util import find_spec
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 __all__ = ["MARK", "NotOpened", "Seal", "SealError"]
 
@@ -68,8 +72,11 @@ class Seal:
         """The text as it is stored; an empty one says nothing and stays empty."""
         if self._name is None or not text:
             return text
-        sealed = self._ciphers[self._name].encrypt(text.encode(), [self._name.encode()])
-        return f"{MARK}{self._name}:{urlsafe_b64encode(sealed).decode()}"
+        return _sealed(text, self._name, self._ciphers[self._name])
+
+    def forms(self, text: str) -> tuple[str, ...]:
+        """All ways in which the text may be stored: sealed under any key that is here, or open."""
+        return (text, *(_sealed(text, name, cipher) for name, cipher in self._ciphers.items() if text))
 
     def open(self, stored: str) -> str:
         """The text again; one that was never sealed is itself.
@@ -88,6 +95,11 @@ class Seal:
             return self._ciphers[name].decrypt(urlsafe_b64decode(sealed), [name.encode()]).decode()
         except (InvalidTag, NotBase64) as exc:
             raise NotOpened(f"a text that was sealed with the key {name} has been changed") from exc
+
+
+def _sealed(text: str, name: str, cipher: AESSIV) -> str:
+    sealed = cipher.encrypt(text.encode(), [name.encode()])
+    return f"{MARK}{name}:{urlsafe_b64encode(sealed).decode()}"
 
 
 def _name(key: bytes) -> str:

@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import structlog
-from sqlalchemy import ColumnElement, RowMapping, and_, or_, select, true, update
+from sqlalchemy import ColumnElement, RowMapping, and_, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.domain import Conversation, Reply
 from gateway.replies import Replies
 from gateway.review.tickets import record_event
 from storage.schema import tickets
+from storage.schema.base import holds
 from storage.sql import Database, DatabaseUnavailable
 
 __all__ = ["NextTurn"]
@@ -37,11 +39,11 @@ class NextTurn:
 
     async def told(self, reply: Reply, conversation: Conversation) -> Reply:
         """The reply, after what the asker waits for; if SQL is away he gets that another time."""
-        whose = _his(conversation)
-        if whose is None:
+        named = _named(conversation)
+        if not (conversation.asker or named):  # nothing says whose tickets are his
             return reply
         try:
-            answered = await self._take(conversation, whose)
+            answered = await self._take(conversation, named)
         except DatabaseUnavailable as exc:
             structlog.get_logger("sekisho.delivery").warning("answers not told", error=str(exc))
             return reply
@@ -52,7 +54,7 @@ class NextTurn:
         ]
         return reply.introduced("\n\n".join([*news, ""]), tuple(row["id"] for row in answered))
 
-    async def _take(self, conversation: Conversation, whose: ColumnElement[bool]) -> Sequence[RowMapping]:
+    async def _take(self, conversation: Conversation, named: Sequence[str]) -> Sequence[RowMapping]:
         """Answers that nobody has told yet, marked as told: of two messages at once, one gets them."""
         now = datetime.now(UTC)
         untold = (
@@ -63,9 +65,9 @@ class NextTurn:
             tickets.c.told_at.is_(None),
             tickets.c.answered_at > now - REMEMBERED,
         )
-        waiting = select(tickets.c.id).where(*untold, whose).order_by(tickets.c.answered_at).limit(AT_ONCE)
         async with self._db.connect() as connection:  # most have nothing waiting: no write lock for them
-            ids = (await connection.scalars(waiting)).all()
+            waiting = select(tickets.c.id).where(*untold, _his(connection, conversation.asker, named))
+            ids = (await connection.scalars(waiting.order_by(tickets.c.answered_at).limit(AT_ONCE))).all()
         if not ids:
             return ()
         taken = update(tickets).where(*untold, tickets.c.id.in_(ids)).values(told_at=now)
@@ -78,14 +80,15 @@ class NextTurn:
         return sorted(rows, key=lambda row: row["answered_at"])
 
 
-def _his(conversation: Conversation) -> ColumnElement[bool] | None:
-    """Which tickets are this asker's; None if nothing says so."""
+def _named(conversation: Conversation) -> Sequence[str]:
+    """The ticket numbers in our replies of the conversation."""
     ours = (turn.text for turn in conversation.turns if turn.role == "assistant")
-    named = list(dict.fromkeys(number for text in ours for number in _NUMBER.findall(text)))[-LOOKED_AT:]
-    conditions: list[ColumnElement[bool]] = []
-    if conversation.asker:
-        conditions.append(tickets.c.asker == conversation.asker)
-    if named:
-        nameless = tickets.c.asker.is_(None) if conversation.asker else true()  # another's proves nothing
-        conditions.append(and_(tickets.c.id.in_(named), nameless))
-    return or_(*conditions) if conditions else None
+    return list(dict.fromkeys(number for text in ours for number in _NUMBER.findall(text)))[-LOOKED_AT:]
+
+
+def _his(connection: AsyncConnection, asker: str | None, named: Sequence[str]) -> ColumnElement[bool]:
+    """Which tickets are this asker's."""
+    if not asker:
+        return tickets.c.id.in_(named)
+    nameless = and_(tickets.c.id.in_(named), tickets.c.asker.is_(None))  # another's proves nothing
+    return or_(holds(connection, tickets.c.asker, asker), nameless)

@@ -16,6 +16,7 @@ from classifiers.text import normalise as as_the_gate
 from classifiers.text import only_words
 from storage.parts import in_parts
 from storage.schema import answers, audits, draft_labels, feedback, outcomes, tickets
+from storage.schema.base import holds
 
 __all__ = ["AT_ONCE", "Traces", "asker_key", "chunks", "his", "traces_of"]
 
@@ -56,11 +57,13 @@ async def traces_of(connection: AsyncConnection, tenant: str, asker: str) -> Tra
     key = asker_key(tenant, asker) or ""
     requests = set(await connection.scalars(select(outcomes.c.request_id).where(outcomes.c.asker_key == key)))
     for table in (tickets, answers, feedback):
-        named = select(table.c.request_id).where(table.c.tenant == tenant, table.c.asker == asker)
+        named = select(table.c.request_id).where(
+            table.c.tenant == tenant, holds(connection, table.c.asker, asker)
+        )
         requests |= set(await connection.scalars(named))
     ids: set[str] = set()
     for some in (*chunks(sorted(requests)), []):
-        own = select(tickets.c.id).where(tickets.c.tenant == tenant, his(tickets, asker, some))
+        own = select(tickets.c.id).where(tickets.c.tenant == tenant, his(connection, tickets, asker, some))
         ids |= set(await connection.scalars(own))
     found = _Found(tenant, asker, key, tuple(sorted(requests)), tuple(sorted(ids)))
     texts = await _texts(connection, found)
@@ -75,13 +78,15 @@ async def traces_of(connection: AsyncConnection, tenant: str, asker: str) -> Tra
     )
 
 
-def his(table: Table, asker: str, requests: Sequence[str]) -> ColumnElement[bool]:
+def his(
+    connection: AsyncConnection, table: Table, asker: str, requests: Sequence[str]
+) -> ColumnElement[bool]:
     """Rows of an asker: by his name, or of his requests where none was written down.
 
     A client may give several askers' requests one id; what names another stays.
     """
     unnamed = and_(table.c.asker.is_(None), table.c.request_id.in_(requests))
-    return or_(table.c.asker == asker, unnamed)
+    return or_(holds(connection, table.c.asker, asker), unnamed)
 
 
 def chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -107,7 +112,7 @@ async def _asked(connection: AsyncConnection, found: _Found, requests: Sequence[
     texts: list[str] = []
     for table in (tickets, answers):
         columns = (table.c.question, table.c.real_question, table.c.turns)
-        own = (table.c.tenant == found.tenant, his(table, found.asker, requests))
+        own = (table.c.tenant == found.tenant, his(connection, table, found.asker, requests))
         for question, real_question, turns in await _rows(connection, columns, *own):
             texts += [question, real_question, *_said(turns)]
     return texts

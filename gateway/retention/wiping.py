@@ -28,8 +28,9 @@ __all__ = ["close_requests", "delete_answers", "delete_tickets", "hush_disputes"
 
 async def delete_answers(connection: AsyncConnection, traces: Traces, requests: Sequence[str]) -> int:
     """What he was answered in the last days."""
-    own = delete(answers).where(answers.c.tenant == traces.tenant, his(answers, traces.asker, requests))
-    return (await connection.execute(own)).rowcount
+    own = his(connection, answers, traces.asker, requests)
+    gone = delete(answers).where(answers.c.tenant == traces.tenant, own)
+    return (await connection.execute(gone)).rowcount
 
 
 async def delete_tickets(connection: AsyncConnection, tenant: str, ids: Sequence[str]) -> Counter[str]:
@@ -76,7 +77,7 @@ async def close_requests(
     counts: Counter[str] = Counter()
     nobody = f"forgotten-{uuid4().hex}"
     for request, alias in aliases.items():
-        for name, change in _silenced(traces, request, alias, nobody):
+        for name, change in _silenced(connection, traces, request, alias, nobody):
             counts[name] += (await connection.execute(change)).rowcount
     for some in chunks(traces.requests):
         waiting = delete(audits).where(audits.c.tenant == traces.tenant, audits.c.request_id.in_(some))
@@ -86,12 +87,14 @@ async def close_requests(
     return counts
 
 
-def _silenced(traces: Traces, request: str, alias: str, nobody: str) -> list[tuple[str, Update]]:
+def _silenced(
+    connection: AsyncConnection, traces: Traces, request: str, alias: str, nobody: str
+) -> list[tuple[str, Update]]:
     of_outcome = (outcomes.c.tenant == traces.tenant, outcomes.c.request_id == request)
     own = or_(outcomes.c.asker_key == traces.key, outcomes.c.asker_key.is_(None))
     unsaid = {"question": None, "question_hash": "", "asker_key": None, "request_id": alias}
     of_feedback = (feedback.c.tenant == traces.tenant, feedback.c.request_id == request)
-    his_own = his(feedback, traces.asker, [request])
+    his_own = his(connection, feedback, traces.asker, [request])
     silent = {"comment": "", "asker": nobody, "request_id": alias}
     return [
         ("outcomes", update(outcomes).where(*of_outcome, own).values(unsaid)),

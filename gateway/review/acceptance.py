@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry
 from cache.store import EntryStore
@@ -17,6 +18,7 @@ from gateway.domain import Answered, Conversation, Outcome, Question, Reply, Tur
 from gateway.errors import NotFound
 from gateway.review.steps import storable
 from storage.schema import ticket_events, tickets
+from storage.schema.base import holds
 from storage.sql import Database
 
 __all__ = ["Acceptances"]
@@ -67,7 +69,9 @@ class Acceptances:
         Raises:
             NotFound: if it was not offered to this tenant and group, or is not served any more.
         """
-        offered = await self._offered(asker, entry_id, tickets.c.request_id == storable(request_id))
+        of_request = tickets.c.request_id == storable(request_id)
+        async with self._db.connect() as connection:
+            offered = await _offered(connection, asker, entry_id, of_request)
         if offered is None:
             raise NotFound("that entry was not offered in reply to that request", param="accept")
         entry = await self._served(asker, offered, entry_id)
@@ -93,29 +97,12 @@ class Acceptances:
 
     async def _write(self, heard: Sequence[_Heard]) -> None:
         for one in heard:
-            same_words = tickets.c.real_question == storable(one.before)
-            offered = await self._offered(one.conversation, one.entry, same_words)
+            async with self._db.connect() as connection:
+                same_words = holds(connection, tickets.c.real_question, one.before)
+                offered = await _offered(connection, one.conversation, one.entry, same_words)
             entry = offered and await self._served(one.conversation, offered, one.entry)
             if offered and entry:
                 await self._remember(offered, entry, by="asker")
-
-    async def _offered(
-        self, conversation: Conversation, entry_id: str, which: ColumnElement[bool]
-    ) -> _Offered | None:
-        """The newest ticket of the asker's tenant and group whose reply offered the entry."""
-        statement = (
-            select(tickets.c.id, tickets.c.question, tickets.c.language, tickets.c.steps)
-            .where(tickets.c.tenant == conversation.tenant, tickets.c.group == conversation.group, which)
-            .where(tickets.c.created_at > datetime.now(UTC) - REMEMBERED)
-            .order_by(tickets.c.created_at.desc())
-            .limit(LOOKED_AT)
-        )
-        async with self._db.connect() as connection:
-            rows = (await connection.execute(statement)).all()
-        found = (
-            _Offered(id_, text, language) for id_, text, language, steps in rows if _has(steps, entry_id)
-        )
-        return next(found, None)
 
     async def _served(self, conversation: Conversation, offered: _Offered, entry_id: str) -> Entry | None:
         found = await self._entries.served(
@@ -134,6 +121,22 @@ class Acceptances:
                 return
             await connection.execute(insert(ticket_events), event | {"at": datetime.now(UTC)})
         await self._suggestions.add(entry, offered.question, source="accepted", by=by)
+
+
+async def _offered(
+    connection: AsyncConnection, conversation: Conversation, entry_id: str, which: ColumnElement[bool]
+) -> _Offered | None:
+    """The newest ticket of the asker's tenant and group whose reply offered the entry."""
+    statement = (
+        select(tickets.c.id, tickets.c.question, tickets.c.language, tickets.c.steps)
+        .where(tickets.c.tenant == conversation.tenant, tickets.c.group == conversation.group, which)
+        .where(tickets.c.created_at > datetime.now(UTC) - REMEMBERED)
+        .order_by(tickets.c.created_at.desc())
+        .limit(LOOKED_AT)
+    )
+    rows = (await connection.execute(statement)).all()
+    found = (_Offered(id_, text, language) for id_, text, language, steps in rows if _has(steps, entry_id))
+    return next(found, None)
 
 
 def _has(steps: Sequence[dict[str, Any]], entry_id: str) -> bool:

@@ -26,6 +26,7 @@ from gateway.review.steps import storable
 from gateway.review.tickets import free_ticket_id, record_event
 from gateway.settings.people import FeedbackSettings
 from storage.schema import answers, entries, feedback, outcomes, ticket_events, tickets
+from storage.schema.base import holds
 from storage.sql import Database, DatabaseUnavailable
 
 __all__ = ["Feedback", "Kept", "Verdict"]
@@ -145,10 +146,10 @@ async def _waiting_for(connection: AsyncConnection, given: RowMapping) -> RowMap
     """The ticket that was opened for this request, or waits for the same entry or question."""
     disputed = (tickets.c.tenant == given["tenant"], tickets.c.outcome == "disputed")
     same = tickets.c.entry_id == given["entry_id"]
+    same_question = holds(connection, tickets.c.question, given["question"])
     if given["entry_id"] is None:
-        same = tickets.c.question == given["question"]
-        same &= (tickets.c.language == given["language"]) & (tickets.c.group == given["group"])
-    this = (tickets.c.request_id == given["request_id"]) & (tickets.c.question == given["question"])
+        same = same_question & (tickets.c.language == given["language"]) & (tickets.c.group == given["group"])
+    this = (tickets.c.request_id == given["request_id"]) & same_question
     query = select(tickets.c.id, tickets.c.state).where(
         *disputed, this | (same & tickets.c.state.in_(_WAITING))
     )

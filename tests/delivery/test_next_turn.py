@@ -11,6 +11,7 @@ from gateway.domain import Conversation, Reply, Turn
 from gateway.replies import Replies
 from gateway.review.tickets import Tickets
 from gateway.settings import PolicySettings
+from storage.sealing import Seal
 from storage.sql import Database
 from tests.chatbot import Chatbot, Says
 from tests.delivery.conftest import CONFIG, SECRET
@@ -51,6 +52,14 @@ async def test_the_asker_gets_it_once_and_before_the_reply(database: Database, n
     assert (await next_turn.told(NEXT, said("Hi", asker="u-1"))) == NEXT
     events = await Tickets(database).events(ticket, tenant="acme")
     assert (events[-1].event, events[-1].detail) == ("told", {"request_id": "r-2"})
+
+
+async def test_who_asked_before_a_key_was_given_gets_it_too(database: Database, database_url: str) -> None:
+    ticket = await answered(database)
+    sealed = await Database.open(database_url, seal=Seal.of("0a" * 64))
+    reply = await NextTurn(sealed, Replies(PolicySettings())).told(NEXT, said("Hi", asker="u-1"))
+    await sealed.close()
+    assert reply.told == (ticket,)
 
 
 @pytest.mark.parametrize(

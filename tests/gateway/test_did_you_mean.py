@@ -23,7 +23,18 @@ from cache.suggestions import Suggestion, Suggestions
 from classifiers.gate import GateVerdict
 from encoders import Encoded
 from gateway.access import BootstrapKey, Keys
-from gateway.domain import Conversation, Draft, Hear, NothingRelevant, Offer, Offers, Passage, Question, Turn
+from gateway.domain import (
+    Answered,
+    Conversation,
+    Draft,
+    Hear,
+    NothingRelevant,
+    Offer,
+    Offers,
+    Passage,
+    Question,
+    Turn,
+)
 from gateway.envelope import envelope
 from gateway.errors import SekishoError, UpstreamUnavailable
 from gateway.middleware import RequestId
@@ -38,6 +49,7 @@ from gateway.settings import PolicySettings, ServerSettings
 from gateway.telemetry import Metrics, Telemetry
 from gateway.understanding import Understanding
 from storage.schema import tickets as tickets_table
+from storage.sealing import Seal
 from storage.sql import Database
 from storage.testing import MemoryIndex
 from tests.cache.shelves import WEIGHTS, WordEncoder, content
@@ -391,6 +403,26 @@ async def test_a_yes_in_a_chat_is_the_offered_question_itself(desk: Desk) -> Non
     await said_in_chat(desk, *turns)
     await desk.acceptances.flush()
     assert (await desk.suggested())[0].times == 1
+
+
+async def test_a_yes_is_heard_to_what_was_offered_before_a_key_was_given(
+    desk: Desk, database_url: str
+) -> None:
+    entry = await desk.add(ENTRY)
+    offered = (await said_in_chat(desk, ("user", NEAR)))["choices"][0]["message"]["content"]
+    turns = (Turn("user", NEAR), Turn("assistant", offered), Turn("user", ENTRY))
+    conversation = Conversation(turns=turns, tenant="shop", request_id="r-2")
+    asked = Question(text=ENTRY, language="en", conversation=conversation)
+    sealed = await Database.open(database_url, seal=Seal.of("0a" * 64))
+    suggestions = Suggestions(sealed)
+    acceptances = Acceptances(sealed, EntryStore(sealed), suggestions)
+    acceptances.outcome(
+        Answered(question=asked, text="Here.", source="ground_truth", reason="verified_exact", entry=entry)
+    )
+    await acceptances.flush()
+    [only] = (await suggestions.list("shop")).suggestions
+    await sealed.close()
+    assert only.text == NEAR
 
 
 @pytest.mark.parametrize(

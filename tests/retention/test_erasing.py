@@ -40,6 +40,7 @@ from storage.schema import (
 from storage.schema import erasures as erasures_table
 from storage.schema import feedback as feedback_table
 from storage.schema import tickets as tickets_table
+from storage.sealing import Seal
 from storage.sql import Database
 from tests.review.asking import POLICY, question
 
@@ -193,6 +194,28 @@ async def test_nothing_is_left_of_whoever_is_forgotten_and_nobody_else_loses_any
     assert await found(database, MARK) == set()
     assert await found(database, OTHER) == others
     assert {"tickets", "answers", "audits", "feedback", "outcomes", "suggestions"} <= set(erasure.counts)
+
+
+async def test_nothing_is_left_of_what_was_written_before_the_key_was_given_or_changed(
+    database_url: str,
+) -> None:
+    for place, keys in enumerate([(), ("0a" * 64,), ("f7" * 64, "0a" * 64)]):
+        database = await Database.open(database_url, seal=Seal.of(*keys[:1], keys[1:]) if keys else None)
+        if not place:
+            passport = ("How much is a passport?",)
+            content = Content(kind="ground_truth", language="en", phrasings=passport, answer="16,000 yen.")
+            await EntryStore(database).create("acme", content, by="Sato", state="active")
+        for asker in (MARK, OTHER):
+            await leave_traces(database, f"u-{asker}", f"{asker}{place}", at=OLD)
+        if len(keys) < 2:
+            await database.close()
+    others = await found(database, OTHER)
+    await Erasures(database).forget(f"u-{MARK}", tenant="acme", by="Admin")
+    assert await found(database, MARK) == set()
+    assert await found(database, OTHER) == others
+    async with database.connect() as connection:
+        assert await connection.scalar(select(func.count()).select_from(tickets_table)) == 6
+    await database.close()
 
 
 async def test_the_files_of_sqlite_hold_nothing_of_whoever_was_forgotten(tmp_path: Path) -> None:

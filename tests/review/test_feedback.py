@@ -24,6 +24,7 @@ from gateway.settings.people import FeedbackSettings
 from storage.schema import answers
 from storage.schema import entries as entries_table
 from storage.schema import feedback as table
+from storage.sealing import Seal
 from storage.sql import Database
 from tests.review.asking import closing_desk
 
@@ -115,6 +116,19 @@ async def test_one_asker_counts_once_however_often_he_asks_and_says_so(room: Roo
     kept = await room.down(["a"] * 20)
     assert not kept.paused
     assert len(await room.waiting()) == 1, "his thumbs joined the ticket that waits"
+
+
+async def test_a_thumb_joins_the_ticket_that_was_opened_before_a_key_was_given(
+    room: Room, database_url: str
+) -> None:
+    room.answered("r-1", rag=True)
+    opened = await room.say("r-1")
+    sealed = await Database.open(database_url, seal=Seal.of("0a" * 64))
+    given = GivenAnswers(sealed, keep_h=72)
+    later = replace(room, database=sealed, given=given, feedback=Feedback(sealed, given, FeedbackSettings()))
+    later.answered("r-2", rag=True)
+    assert (await later.say("r-2")).tickets == opened.tickets
+    await sealed.close()
 
 
 async def test_the_same_request_counts_once_and_its_last_word_stands(room: Room) -> None:

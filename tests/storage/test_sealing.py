@@ -13,6 +13,7 @@ from sqlalchemy import insert, select, text, update
 
 from storage.resealing import UnknownKeys, check_keys, reseal, sealed_columns
 from storage.schema import outcomes, tickets
+from storage.schema.base import holds
 from storage.sealing import MARK, NotOpened, Seal, SealError
 from storage.sql import Database
 
@@ -75,6 +76,17 @@ async def test_files_hold_no_word_and_equality_still_finds_it(database_url: str)
         assert await connection.scalar(by_asker) == "T-1"
         assert await connection.scalar(nameless) == "T-2"
     await database.close()
+
+
+async def test_a_text_is_found_however_it_was_stored(database_url: str) -> None:
+    for number, keys in enumerate([(), (OLD,), (NEW, OLD)]):
+        database = await opened(database_url, *keys)
+        await put(database, ticket(f"T-{number}"), ticket(f"T-{number}-other", asker="hanako@example.jp"))
+        async with database.connect() as connection:
+            same = holds(connection, tickets.c.asker, "taro@example.jp")
+            found = await connection.scalars(select(tickets.c.id).where(same).order_by(tickets.c.id))
+            assert found.all() == [f"T-{one}" for one in range(number + 1)]
+        await database.close()
 
 
 async def test_no_start_without_the_key(database_url: str) -> None:
