@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import Update, delete, or_, select, update
@@ -34,9 +32,11 @@ async def delete_answers(connection: AsyncConnection, traces: Traces, requests: 
 
 
 async def delete_tickets(connection: AsyncConnection, tenant: str, ids: Sequence[str]) -> Counter[str]:
-    """Tickets with their events, what was to be delivered of them, and the labels of their drafts."""
+    """Tickets with their events, what was to be delivered of them, and the labels of their drafts.
+
+    A notice to reviewers may still name them: it holds counts and numbers, no word of an asker.
+    """
     counts: Counter[str] = Counter()
-    counts["deliveries"] = await _delete_notices(connection, tenant, ids)
     for some in chunks(ids):
         for table in (ticket_events, deliveries, draft_labels):
             gone = await connection.execute(delete(table).where(table.c.ticket_id.in_(some)))
@@ -117,19 +117,3 @@ async def _silence_audits(
             silent |= {"answer": "", "contexts": None, "topic": ""}
         await connection.execute(update(audits).where(audits.c.id == id_).values(silent))
     return len(rows)
-
-
-async def _delete_notices(connection: AsyncConnection, tenant: str, ids: Sequence[str]) -> int:
-    """Notices to reviewers say what a ticket asks; which one, stands somewhere in them."""
-    query = select(deliveries.c.id, deliveries.c.body)
-    query = query.where(deliveries.c.tenant == tenant, deliveries.c.body.is_not(None))
-    wanted = set(ids)
-    found = [id_ for id_, body in (await connection.execute(query)).all() if _names(body, wanted)]
-    for some in chunks(found):
-        await connection.execute(delete(deliveries).where(deliveries.c.id.in_(some)))
-    return len(found)
-
-
-def _names(body: Any, ids: set[str]) -> bool:
-    written = json.dumps(body, ensure_ascii=False)
-    return any(id_ in written for id_ in ids)
