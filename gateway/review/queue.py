@@ -14,13 +14,20 @@ from anyio import to_thread
 from encoders import Encoder, EncoderError, Vector
 from gateway.errors import StoreUnavailable
 from gateway.review.clustering import clustered
-from gateway.review.waiting import Waiting, severity_of, tickets_in, topics_of
+from gateway.review.waiting import (
+    WAITING,
+    Waiting,
+    questions_of,
+    severity_of,
+    tickets_in,
+    topics_of,
+    waiting_ids,
+)
 from storage.parts import in_parts
 from storage.sql import Database
 
 __all__ = ["Cluster", "Queue", "QueueView", "Wish"]
 
-WAITING = ("open", "claimed")
 LOOKS_S = 3.0  # new tickets are read this soon; until then they stand alone
 AT_ONCE = 32  # questions encoded together: nobody's request waits long behind them
 NEWEST = 500  # answered or dismissed tickets that are listed
@@ -97,16 +104,16 @@ class Queue:
 
     async def catch_up(self) -> None:
         """Work out what is new among the tickets that wait, and forget those that don't wait any more."""
-        waiting = await tickets_in(self._db, None, WAITING)
-        ids = {one.id for one in waiting}
-        for gone in self._known.keys() - ids:
+        waiting = await waiting_ids(self._db)
+        for gone in self._known.keys() - set(waiting):
             del self._known[gone]
-        new = [one for one in waiting if one.id not in self._known]
+        new = [id_ for id_ in waiting if id_ not in self._known]
         for some in in_parts(new, AT_ONCE):
-            vectors = await self._encoder.encode([one.question for one in some])
-            topics = await topics_of(self._db, [one.id for one in some])
-            for one, vector in zip(some, vectors, strict=True):
-                self._known[one.id] = _Known(vector, topics.get(one.id, ""))
+            questions = await questions_of(self._db, some)
+            vectors = await self._encoder.encode([*questions.values()])
+            topics = await topics_of(self._db, [*questions])
+            for id_, vector in zip(questions, vectors, strict=True):
+                self._known[id_] = _Known(vector, topics.get(id_, ""))
 
     async def view(self, tenant: str, wish: Wish, *, now: datetime | None = None) -> QueueView:
         """What a wish brings up: what waits by rank, the rest by time."""

@@ -14,7 +14,19 @@ from storage.parts import in_parts
 from storage.schema import tickets as table
 from storage.sql import Database
 
-__all__ = ["SEVERITY", "Waiting", "severity_of", "tickets_in", "topic_of", "topics_of"]
+__all__ = [
+    "SEVERITY",
+    "WAITING",
+    "Waiting",
+    "questions_of",
+    "severity_of",
+    "tickets_in",
+    "topic_of",
+    "topics_of",
+    "waiting_ids",
+]
+
+WAITING = ("open", "claimed")
 
 # How much harm a question of this kind does while it waits, by reason; frequency times this ranks the queue.
 SEVERITY: Mapping[str, int] = {
@@ -56,18 +68,30 @@ _COLUMNS = tuple(table.c[name] for name in Waiting.__dataclass_fields__)
 
 
 async def tickets_in(
-    db: Database, tenant: str | None, states: Sequence[str], *, newest: int | None = None
+    db: Database, tenant: str, states: Sequence[str], *, newest: int | None = None
 ) -> list[Waiting]:
     """A tenant's tickets in these states, the oldest first; `newest` gives only the last changed ones."""
-    query: Select[Any] = select(*_COLUMNS).where(table.c.state.in_(states))
-    if tenant is not None:
-        query = query.where(table.c.tenant == tenant)
+    query: Select[Any] = select(*_COLUMNS).where(table.c.tenant == tenant, table.c.state.in_(states))
     ordered = query.order_by(table.c.created_at, table.c.id)
     if newest is not None:
         ordered = query.order_by(table.c.updated_at.desc(), table.c.id).limit(newest)
     async with reading(db, "tickets") as connection:
         rows = (await connection.execute(ordered)).mappings().all()
     return [Waiting(**row) for row in rows]
+
+
+async def waiting_ids(db: Database) -> list[str]:
+    """The tickets of all tenants that wait, the oldest first: read from the index alone."""
+    query = select(table.c.id).where(table.c.state.in_(WAITING))
+    async with reading(db, "tickets") as connection:
+        return list(await connection.scalars(query.order_by(table.c.created_at, table.c.id)))
+
+
+async def questions_of(db: Database, ids: Sequence[str]) -> dict[str, str]:
+    """What these tickets ask; those that are gone by now are not in it."""
+    query = select(table.c.id, table.c.question).where(table.c.id.in_(ids))
+    async with reading(db, "tickets") as connection:
+        return {row.id: row.question for row in await connection.execute(query)}
 
 
 def severity_of(reason: str) -> int:

@@ -108,7 +108,7 @@ audits = Table(
     Column("window_id", ForeignKey("audit_windows.id", ondelete="CASCADE"), nullable=False),
     Column("tenant", String(64), nullable=False),
     Column("language", String(8), nullable=False),
-    Column("request_id", String(64), nullable=False),
+    Column("request_id", String(64), nullable=False, index=True),
     Column("tier", String(10), nullable=False),  # exact | vector | rag
     Column("score", Float, nullable=False),  # of the match; of an answer by RAG its worst statement's
     Column("question", SealedText, nullable=False),  # a reviewer can't judge a hash: kept as in tickets

@@ -33,6 +33,7 @@ tickets = Table(
     Column("answered_at", Moment),
     Column("told_at", Moment),  # in the conversation
     Index(None, "tenant", "state", "created_at"),
+    Index(None, "state", "created_at", "id"),  # what waits, of all tenants: read every few seconds
     Index(None, "asker", postgresql_using="hash"),  # of any length: clients name their askers as they like
     Index(None, "tenant", "answered_at"),
 )

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import event, update
 
 from encoders.testing import HashingEncoder
 from gateway.review.bulk import each
 from gateway.review.queue import Queue, Wish
 from gateway.review.tickets import Tickets
+from gateway.review.waiting import waiting_ids
 from storage.schema import tickets as table
+from storage.sealing import MARK, Seal
 from storage.sql import Database
 from tests.review.asking import STEPS, question
 
 NOW = datetime.now(UTC)
+
+
+class _Counting(Seal):
+    """Counts what it opens."""
+
+    opened = 0
+
+    def open(self, stored: str) -> str:
+        self.opened += stored.startswith(MARK)
+        return super().open(stored)
 
 
 @pytest.fixture
@@ -51,6 +64,44 @@ async def test_a_ticket_that_nobody_has_read_yet_stands_alone(tickets: Tickets, 
     assert [len(one.tickets) for one in (await queue.view("acme", Wish())).clusters] == [1, 1]
     await queue.catch_up()
     assert [len(one.tickets) for one in (await queue.view("acme", Wish())).clusters] == [2]
+
+
+async def test_the_texts_of_a_ticket_are_read_once(database_url: str) -> None:
+    seal = _Counting(bytes(64))
+    database = await Database.open(database_url, seal=seal)
+    tickets, queue = Tickets(database), Queue(database, HashingEncoder(), promise_hours=24)
+    for number in range(3):
+        await _open(tickets, f"How much is a passport for {number} years?")
+    await queue.catch_up()
+    assert seal.opened
+    seal.opened = 0
+    await queue.catch_up()
+    assert seal.opened == 0
+    await _open(tickets, "When is the pool closed?")
+    await queue.catch_up()
+    assert seal.opened == 2  # its question, and its steps for the topic
+    assert [len(one.tickets) for one in (await queue.view("acme", Wish())).clusters] == [3, 1]
+    await database.close()
+
+
+async def test_what_waits_is_read_from_an_index(tmp_path: Path) -> None:
+    database = await Database.open(f"sqlite:///{tmp_path / 'x.db'}")
+    statements: list[str] = []
+    async with database.connect() as connection:
+        event.listen(
+            connection.sync_engine, "before_cursor_execute", lambda *args: statements.append(args[2])
+        )
+    await waiting_ids(database)
+    await Tickets(database).count_open()
+    assert len(statements) == 2
+    async with database.connect() as connection:
+        for statement in statements.copy():
+            asked = f"EXPLAIN QUERY PLAN {statement}"
+            plan = (
+                await connection.exec_driver_sql(asked, ("open", "claimed", NOW)[: asked.count("?")])
+            ).all()
+            assert "COVERING INDEX" in str(plan), plan
+    await database.close()
 
 
 async def test_a_new_ticket_is_shown_before_it_is_read_when_all_others_are_gone(

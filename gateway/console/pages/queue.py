@@ -16,8 +16,8 @@ from gateway.console.components.queue_list import QueueList
 from gateway.console.visit import Visit
 from gateway.review.bulk import Done, each
 from gateway.review.closing import Review
-from gateway.review.queue import WAITING, Cluster, QueueView, Wish
-from gateway.review.waiting import Waiting
+from gateway.review.queue import Cluster, QueueView, Wish
+from gateway.review.waiting import WAITING, Waiting
 
 __all__ = ["show"]
 
