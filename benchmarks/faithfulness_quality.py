@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from evaluation.cases import Answer, read_cases
-from evaluation.faithfulness import FaithfulnessResult, evaluate_faithfulness
+from evaluation.faithfulness.judging import FaithfulnessResult, evaluate_faithfulness
 from evaluation.statistics import Rate
 from gateway.checking.opening import judge_apart
 from gateway.configuration import find_settings

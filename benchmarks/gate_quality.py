@@ -34,13 +34,13 @@ from classifiers.gate.scope import LEAST_CUT
 from classifiers.gate.shipped import Attacks, shipped_attacks
 from encoders import encode_one
 from evaluation.cases import GateCase
-from evaluation.few_shot import FewShotCurve, few_shot
 from evaluation.fitted_on import FittedTexts
-from evaluation.gate import GateResult, evaluate_gate
-from evaluation.gate_calibration import scope_of
-from evaluation.gate_report import write_report
-from evaluation.gate_tables import few_shot_table, gate_table
-from evaluation.words_baseline import WordsBaseline
+from evaluation.gate.calibration import scope_of
+from evaluation.gate.few_shot import FewShotCurve, few_shot
+from evaluation.gate.judging import GateResult, evaluate_gate
+from evaluation.gate.report import write_report
+from evaluation.gate.tables import few_shot_table, gate_table
+from evaluation.gate.words_baseline import WordsBaseline
 from gateway.gatekeeping.opening import gate_sources
 from gateway.settings import CacheSettings, EncoderSettings, Settings, StorageSettings
 from gateway.stores import Stores, open_stores

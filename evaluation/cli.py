@@ -10,17 +10,17 @@ import typer
 import uvloop
 
 from evaluation import tables
-from evaluation.acceptance_commands import acceptance
-from evaluation.answers_commands import answers_command
-from evaluation.artificial_commands import coverage_command, questions_command
+from evaluation.acceptance.commands import acceptance
+from evaluation.answers.commands import answers_command
+from evaluation.answers.compare_commands import compare_command
+from evaluation.artificial.commands import coverage_command, questions_command
 from evaluation.cases import Feedback, FollowUp, Pair, ShelfEntry, Traffic, read_cases
 from evaluation.command_line import Config, File, Json, bar, scratch, tell
-from evaluation.compare_commands import compare_command
-from evaluation.faithfulness_commands import faithfulness_command
+from evaluation.faithfulness.commands import faithfulness_command
 from evaluation.followups import evaluate_followups
-from evaluation.gate_commands import gate_command
+from evaluation.gate.commands import gate_command
 from evaluation.shelf import evaluate_pairs, evaluate_traffic
-from evaluation.users_commands import users_command
+from evaluation.users.commands import users_command
 from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
 from gateway.stores import open_encoder

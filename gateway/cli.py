@@ -30,8 +30,8 @@ def _evaluate(app: typer.Typer) -> None:
 
 
 def _calibrate(app: typer.Typer) -> None:
-    from evaluation.faithfulness_commands import calibrate_faithfulness_command
-    from evaluation.gate_commands import calibrate_gate_command
+    from evaluation.faithfulness.commands import calibrate_faithfulness_command
+    from evaluation.gate.commands import calibrate_gate_command
     from gateway.commands.data import calibrate_app
 
     calibrate = calibrate_app()

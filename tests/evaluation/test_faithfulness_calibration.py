@@ -21,7 +21,7 @@ from classifiers.faithfulness.shipped import fitted_on
 from encoders import EncoderIdentity
 from encoders.testing import HashingEncoder
 from evaluation.cli import app as evaluate
-from evaluation.faithfulness_calibration import reviewed_answers
+from evaluation.faithfulness.calibration import reviewed_answers
 from gateway.checking.delivering import Delivering
 from gateway.checking.metrics import CheckMetrics
 from gateway.checking.opening import open_checking

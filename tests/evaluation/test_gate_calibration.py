@@ -15,7 +15,7 @@ from classifiers.gate import ClassPolicy, Policy
 from classifiers.gate.promise import OPEN, CutsInForce, GateCuts, Promise
 from encoders import EncoderIdentity, encode_one
 from evaluation.cases import GateCase
-from evaluation.gate_calibration import calibrate_gate
+from evaluation.gate.calibration import calibrate_gate
 from gateway.assembly import Services, assemble
 from gateway.cli import app
 from gateway.configuration import load_settings

@@ -18,11 +18,11 @@ from classifiers.gate.promise import GateCuts, Promise
 from classifiers.testing import ScriptedGate
 from encoders.testing import HashingEncoder
 from evaluation.cases import GateCase
-from evaluation.few_shot import few_shot
 from evaluation.fitted_on import FittedTexts
-from evaluation.gate import GateResult, JudgedQuestion, evaluate_gate
-from evaluation.gate_report import write_report
-from evaluation.words_baseline import WordsBaseline
+from evaluation.gate.few_shot import few_shot
+from evaluation.gate.judging import GateResult, JudgedQuestion, evaluate_gate
+from evaluation.gate.report import write_report
+from evaluation.gate.words_baseline import WordsBaseline
 from gateway.assembly import assemble
 from gateway.cli import app
 from gateway.configuration import load_settings

@@ -26,7 +26,7 @@ from cache.shelf import Shelf
 from cache.store import EntryStore
 from classifiers.faithfulness import StatementVerdict, verdict_of
 from encoders import encode_one
-from evaluation.faithfulness_calibration import reviewed_answers
+from evaluation.faithfulness.calibration import reviewed_answers
 from gateway.access import BootstrapKey, Keys
 from gateway.domain import Answered, Draft, Passage, Step
 from gateway.envelope import envelope

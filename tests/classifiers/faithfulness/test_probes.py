@@ -12,7 +12,7 @@ from collections import Counter
 import pytest
 
 from benchmarks.faithfulness_quality import FLOORS, LANGUAGES, better, reached, read_probes
-from evaluation.faithfulness import evaluate_faithfulness
+from evaluation.faithfulness.judging import evaluate_faithfulness
 from evaluation.statistics import auroc
 from gateway.checking.opening import judge_apart
 from gateway.settings import Settings

@@ -11,8 +11,8 @@ from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 
 from evaluation.drawing import INK, OURS, drawn, svg_of
-from evaluation.faithfulness_ways import OURS as SEKISHO
-from evaluation.faithfulness_ways import Compared, Way
+from evaluation.faithfulness.ways import OURS as SEKISHO
+from evaluation.faithfulness.ways import Compared, Way
 
 __all__ = ["colour_of", "curves_svg", "ranks", "scores_svg"]
 

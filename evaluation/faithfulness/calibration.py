@@ -19,7 +19,7 @@ from classifiers.faithfulness.promise import (
 )
 from classifiers.faithfulness.shipped import fitted_on
 from evaluation.cases import Answer
-from evaluation.faithfulness import Judged, evaluate_faithfulness
+from evaluation.faithfulness.judging import Judged, evaluate_faithfulness
 from evaluation.statistics import Rate
 from gateway.settings import FaithfulnessSettings
 from gateway.stages import Judge

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from evaluation.few_shot import FewShotCurve
-from evaluation.gate import GateResult
-from evaluation.gate_tables import worst_first
+from evaluation.gate.few_shot import FewShotCurve
+from evaluation.gate.judging import GateResult
+from evaluation.gate.tables import worst_first
 from evaluation.pages import drawing, write_page
 
 __all__ = ["write_report"]
@@ -26,7 +26,7 @@ def write_report(
         InvalidRequest: if what draws is not installed, or the file can't be written.
     """
     with drawing():
-        from evaluation.gate_figures import curves_svg, few_shot_svg, slices_svg
+        from evaluation.gate.figures import curves_svg, few_shot_svg, slices_svg
     figures: dict[str, Any] = {
         "slices_svg": slices_svg(result),
         "curves_svg": curves_svg(result, promise=promise),

@@ -8,10 +8,10 @@ from rich.table import Column, Table
 
 from classifiers.conformal import TooFew
 from classifiers.gate.promise import Promise
-from evaluation.few_shot import FewShotCurve
 from evaluation.fitted_on import LeftOut
-from evaluation.gate import GateResult, SliceResult
-from evaluation.gate_calibration import GateCalibration
+from evaluation.gate.calibration import GateCalibration
+from evaluation.gate.few_shot import FewShotCurve
+from evaluation.gate.judging import GateResult, SliceResult
 from evaluation.statistics import Rate
 from evaluation.tables import BASELINE
 

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
 from evaluation.drawing import INK, OURS, drawn, leave_empty, svg_of
-from evaluation.few_shot import FewShotCurve
-from evaluation.gate import GateResult, JudgedQuestion
-from evaluation.gate_tables import worst_first
+from evaluation.gate.few_shot import FewShotCurve
+from evaluation.gate.judging import GateResult, JudgedQuestion
+from evaluation.gate.tables import worst_first
 
 __all__ = ["curves_svg", "few_shot_svg", "slices_svg"]
 

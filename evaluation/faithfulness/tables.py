@@ -12,9 +12,9 @@ from classifiers.conformal import TooFew
 from classifiers.faithfulness import StatementVerdict, Unchecked
 from classifiers.faithfulness.promise import CutPromise
 from evaluation.cases import Answer
-from evaluation.faithfulness import FaithfulnessResult, Judged
-from evaluation.faithfulness_calibration import FaithfulnessCalibration
-from evaluation.faithfulness_ways import OURS, Compared, Figures
+from evaluation.faithfulness.calibration import FaithfulnessCalibration
+from evaluation.faithfulness.judging import FaithfulnessResult, Judged
+from evaluation.faithfulness.ways import OURS, Compared, Figures
 from evaluation.statistics import Estimate, Rate
 from evaluation.tables import BASELINE, latency
 

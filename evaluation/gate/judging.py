@@ -11,8 +11,8 @@ from classifiers.gate import GateVerdict
 from encoders import Encoder, encode_one
 from evaluation.cases import GateCase
 from evaluation.fitted_on import FittedTexts, LeftOut
+from evaluation.gate.words_baseline import WordsBaseline
 from evaluation.statistics import Rate, auroc, percentiles
-from evaluation.words_baseline import WordsBaseline
 from gateway.stages import Gate
 
 __all__ = ["GateResult", "JudgedQuestion", "SliceResult", "evaluate_gate"]

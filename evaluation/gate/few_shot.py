@@ -12,8 +12,8 @@ import numpy as np
 from classifiers.gate import ClassPolicy, Policy
 from encoders import Encoder
 from evaluation.cases import GateCase
-from evaluation.gate import GateResult, evaluate_gate
-from evaluation.words_baseline import WordsBaseline
+from evaluation.gate.judging import GateResult, evaluate_gate
+from evaluation.gate.words_baseline import WordsBaseline
 from gateway.stages import Gate
 
 __all__ = ["SEEDS", "SIZES", "FewShotCurve", "Spread", "few_shot"]

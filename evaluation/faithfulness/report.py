@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from evaluation.faithfulness import FaithfulnessResult
-from evaluation.faithfulness_tables import parts_of, rated, worst_rows
-from evaluation.faithfulness_ways import OURS, Compared
+from evaluation.faithfulness.judging import FaithfulnessResult
+from evaluation.faithfulness.tables import parts_of, rated, worst_rows
+from evaluation.faithfulness.ways import OURS, Compared
 from evaluation.pages import drawing, write_page
 
 __all__ = ["write_faithfulness_report"]
@@ -34,7 +34,7 @@ def write_faithfulness_report(
         InvalidRequest: if what draws is not installed, or the file can't be written.
     """
     with drawing():
-        from evaluation.faithfulness_figures import colour_of, curves_svg, ranks, scores_svg
+        from evaluation.faithfulness.figures import colour_of, curves_svg, ranks, scores_svg
     ways = compared.figures
     write_page(
         file,

@@ -12,16 +12,16 @@ import uvloop
 from classifiers.faithfulness.lexical import LexicalJudge
 from evaluation.cases import Answer, read_cases
 from evaluation.command_line import Config, Json, bar, console, tell
-from evaluation.faithfulness import FaithfulnessResult, evaluate_faithfulness
-from evaluation.faithfulness_calibration import (
+from evaluation.faithfulness.calibration import (
     FaithfulnessCalibration,
     answer_digest,
     calibrate_faithfulness,
     reviewed_answers,
 )
-from evaluation.faithfulness_report import WORST, write_faithfulness_report
-from evaluation.faithfulness_tables import calibration_tables, faithfulness_tables, worst_table
-from evaluation.faithfulness_ways import (
+from evaluation.faithfulness.judging import FaithfulnessResult, evaluate_faithfulness
+from evaluation.faithfulness.report import WORST, write_faithfulness_report
+from evaluation.faithfulness.tables import calibration_tables, faithfulness_tables, worst_table
+from evaluation.faithfulness.ways import (
     OURS,
     Compared,
     by_cosine,

@@ -15,14 +15,14 @@ from classifiers.gate.examples import ExampleGate
 from classifiers.gate.promise import Promise
 from evaluation.cases import GateCase, read_cases
 from evaluation.command_line import Config, Json, bar, console, scratch, tell
-from evaluation.few_shot import SEEDS, SIZES, FewShotCurve, few_shot
 from evaluation.fitted_on import FittedTexts
-from evaluation.gate import GateResult, evaluate_gate
-from evaluation.gate_calibration import GateCalibration, calibrate_gate
-from evaluation.gate_report import write_report
-from evaluation.gate_tables import calibration_tables, few_shot_table, gate_table
+from evaluation.gate.calibration import GateCalibration, calibrate_gate
+from evaluation.gate.few_shot import SEEDS, SIZES, FewShotCurve, few_shot
+from evaluation.gate.judging import GateResult, evaluate_gate
+from evaluation.gate.report import write_report
+from evaluation.gate.tables import calibration_tables, few_shot_table, gate_table
+from evaluation.gate.words_baseline import WordsBaseline
 from evaluation.served import carry_over
-from evaluation.words_baseline import WordsBaseline
 from gateway.assembly import Services, assemble
 from gateway.configuration import find_settings
 from gateway.gatekeeping.opening import gate_sources, kept_fits

@@ -1,0 +1,1 @@
+"""How well the judge of faithfulness judges, and the cuts that keep its promise."""

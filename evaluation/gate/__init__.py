@@ -1,0 +1,1 @@
+"""How well the gate judges, and the cuts that keep its promise."""
