@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 from prometheus_client import CollectorRegistry
 
+from cache.errors import EntryConflict
 from cache.trial import Trials
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.access import BootstrapKey, Keys
+from gateway.background import Background, Loop
 from gateway.checking.delivering import Delivering
 from gateway.checking.opening import open_checking, verdict_policy
 from gateway.desk import Desk, open_desk
@@ -90,6 +92,7 @@ class Services:
     keys: Keys
     people: People
     telemetry: Telemetry
+    background: Background
     trace: OtelTrace | None  # None where nobody asked for traces
     pipeline: Pipeline
     trying: Trying
@@ -124,6 +127,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     stores = await stack.enter_async_context(open_stores(settings))
     await _make_ready(settings, stores)
     metrics = Metrics(CollectorRegistry())
+    background = Background(metrics.broken_loops)
     outcomes = OutcomeLog(stores.database, on_lost=metrics.lost_outcomes.inc)
     approvals = _approvals(settings.cache, stores)
     acceptances = Acceptances(stores.database, stores.entries, approvals.suggestions)
@@ -131,20 +135,19 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     rag = open_rag(settings.upstream, stores, metrics.retrieval)
     stack.push_async_callback(rag.close)
     chatbot = around_rag(rag)
-    checking = open_checking(settings.faithfulness, stores.database, stores.encoder, metrics.checking)
+    checking = open_checking(
+        settings.faithfulness, stores.database, stores.encoder, metrics.checking, background
+    )
     judge = await stack.enter_async_context(checking)
     delivering = Delivering(settings, stores.encoder.identity, judge)
     lookups = _lookups(settings.cache, stores, metrics, delivering)
     audits = _audits(settings.cache, stores, delivering)
     desk = await stack.enter_async_context(open_desk(settings, stores, gatekeeping.examples, metrics))
     telemetry = Telemetry(metrics, outcomes, lookups, acceptances, desk.given, texts=settings.logging.texts)
-    reviews = _ask_for_reviews(stores, settings.cache.overdue)
-    ageing = Ageing(stores.database, settings.retention)
-    statistics = (outcomes.run(), ageing.run(), acceptances.run(), *([lookups.run()] if lookups else []))
     queue = Queue(stores.database, stores.encoder, promise_hours=settings.review.promise_hours)
-    people = (reviews, *desk.beside, *([queue.run()] if settings.console.enabled else []))
-    for work in (*statistics, _catch_up(stores), *gatekeeping.beside, *people):
-        await stack.enter_async_context(_beside(work))
+    loops = _loops(settings, stores, queue) | telemetry.loops | gatekeeping.loops | desk.loops
+    for name, loop in loops.items():
+        await stack.enter_async_context(background.running(name, loop))
     return Services(
         settings=settings,
         version=version("sekisho"),
@@ -163,11 +166,23 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         keys=_keys(settings.auth, stores.database),
         people=await open_people(settings.console, stores.database),
         telemetry=telemetry,
+        background=background,
         trace=await stack.enter_async_context(open_tracing(settings, version=version("sekisho"))),
         pipeline=_pipeline(settings, stores, gatekeeping, chatbot, judge, desk, telemetry),
         trying=_trying(settings, stores, gatekeeping, chatbot, judge),
         probe=await encode_one(stores.encoder, "Is anybody there?"),
     )
+
+
+def _loops(settings: Settings, stores: Stores, queue: Queue) -> dict[str, Loop]:
+    """What the stores need done for as long as the gateway runs, and the console."""
+    shown = {"queue": queue.run} if settings.console.enabled else {}
+    return {
+        **shown,
+        "ageing": Ageing(stores.database, settings.retention).run,
+        "index": partial(_catch_up, stores),
+        "reviews": partial(_ask_for_reviews, stores, settings.cache.overdue),
+    }
 
 
 def _pipeline(
@@ -307,17 +322,6 @@ async def _ask_for_reviews(stores: Stores, overdue: Overdue) -> None:
     while True:
         try:
             await review_overdue(stores.database, today=datetime.now(UTC).date(), overdue=overdue)
-        except DatabaseUnavailable as exc:
+        except (DatabaseUnavailable, EntryConflict) as exc:  # a conflict: somebody edits one of them just now
             structlog.get_logger("sekisho.review").warning("reviews not asked for", error=str(exc))
         await asyncio.sleep(REVIEWS_S)
-
-
-@asynccontextmanager
-async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    task = asyncio.create_task(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import httpx2
 
+from gateway.background import Loop
 from gateway.delivery.courier import Courier, Sender
 from gateway.delivery.next_turn import NextTurn
 from gateway.delivery.notices import AppriseSender, Notices
@@ -47,9 +47,14 @@ class Desk:
     next_turn: NextTurn | None  # None: nothing is told in conversations
 
     @property
-    def beside(self) -> tuple[Coroutine[Any, Any, None], ...]:
+    def loops(self) -> dict[str, Loop]:
         """What runs as long as the gateway does."""
-        return (self.courier.run(), self.notices.run(), self.given.run(), self.given.tidy())
+        return {
+            "deliveries": self.courier.run,
+            "notices": self.notices.run,
+            "answers": self.given.run,
+            "old_answers": self.given.tidy,
+        }
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from cache.matching import Hit, Miss, NearMiss
 from classifiers.faithfulness import Checked, Unchecked
 from classifiers.gate import GateVerdict
+from gateway.background import Loop
 from gateway.checking.metrics import CheckMetrics
 from gateway.domain import Correction, Draft, Finding, NothingRelevant, Offers, Outcome, Question, Sent
 from gateway.failures import log_failure
@@ -66,6 +67,9 @@ class Metrics:
         )
         self.attempts = counter(
             "delivery_attempts_total", "Attempts to tell somebody outside.", "target", "result"
+        )
+        self.broken_loops = counter(
+            "background_failures_total", "Background work that broke and began again.", "loop"
         )
         self._streams(registry)
         self._gauges(registry)
@@ -169,6 +173,12 @@ class Telemetry:
             self._given.outcome(outcome)
         if self._log.is_enabled_for(logging.INFO):
             self._log.info("outcome", **row.for_the_log(texts=self._texts))
+
+    @property
+    def loops(self) -> dict[str, Loop]:
+        """What writes the records for as long as the gateway runs; given answers are the desk's."""
+        written = {"outcomes": self._outcomes, "lookups": self._lookups, "acceptances": self._acceptances}
+        return {name: rows.run for name, rows in written.items() if rows is not None}
 
     async def flush(self) -> None:
         """Write what waits beside the way. Raises `DatabaseUnavailable`, and then nothing is forgotten."""

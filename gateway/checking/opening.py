@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import assert_never
 
@@ -20,6 +19,7 @@ from classifiers.faithfulness.ruling import VerdictPolicy
 from encoders import Encoder
 from encoders.consistency import ConsistencyModel
 from gateway.asked_model import AskedModel
+from gateway.background import Background
 from gateway.checking.metrics import CheckMetrics
 from gateway.checking.promises import FaithfulnessPromises, MadeFor, can_be_cut
 from gateway.errors import ConfigurationError
@@ -66,7 +66,11 @@ async def open_judge(
 
 @asynccontextmanager
 async def open_checking(
-    settings: FaithfulnessSettings, database: Database, encoder: Encoder, metrics: CheckMetrics
+    settings: FaithfulnessSettings,
+    database: Database,
+    encoder: Encoder,
+    metrics: CheckMetrics,
+    background: Background,
 ) -> AsyncIterator[Judge]:
     """The judge that serves, at the cuts that were calibrated for it; it follows them while it is open."""
     async with AsyncExitStack() as stack:
@@ -76,13 +80,8 @@ async def open_checking(
             return
         promises = FaithfulnessPromises(database, MadeFor.of(settings, encoder.identity))
         await promises.refresh()
-        following = asyncio.create_task(promises.run())
-        try:
-            yield CalibratedJudge(judge, promises.cuts)
-        finally:
-            following.cancel()
-            with suppress(asyncio.CancelledError):
-                await following
+        await stack.enter_async_context(background.running("faithfulness_cuts", promises.run))
+        yield CalibratedJudge(judge, promises.cuts)
 
 
 @asynccontextmanager

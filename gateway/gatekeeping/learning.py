@@ -16,8 +16,7 @@ from classifiers import ClassifierError
 from classifiers.gate import ClassPolicy, GateVerdict, Policy, Topic
 from classifiers.text import normalise, only_words
 from encoders import Encoded, EncoderError
-from gateway.errors import StoreUnavailable
-from gateway.failures import log_failure
+from gateway.errors import ConfigurationError, StoreUnavailable
 from gateway.gatekeeping.canaries import Canaries, CanaryReport
 from gateway.review.gate_examples import GateExample, GateExamples
 from gateway.stages import Gate
@@ -126,8 +125,15 @@ class LearningGate:
         try:
             known = await self._canaries.ask(gate, tenant)
             found = await self._fitted(tenant, examples, known, first=before is None)
-        except (ClassifierError, EncoderError, IndexUnavailable, DatabaseUnavailable, ValueError) as exc:
-            log_failure(self._log, "gate not fitted", exc, tenant=tenant)
+        except (
+            ConfigurationError,
+            ClassifierError,
+            EncoderError,
+            IndexUnavailable,
+            DatabaseUnavailable,
+            ValueError,
+        ) as exc:
+            self._log.warning("gate not fitted", tenant=tenant, error=type(exc).__name__)
             kept = before.examples if before else 0
             lesson = Lesson(state="failed", decision=decision, examples=kept, reason=str(exc))
         else:

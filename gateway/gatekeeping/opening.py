@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import structlog
 
@@ -16,6 +15,7 @@ from classifiers.gate.kept import KeptFits
 from classifiers.gate.lexical import Rarity
 from classifiers.gate.passages import PassageScope
 from classifiers.gate.promise import CutsInForce
+from gateway.background import Loop
 from gateway.gatekeeping.canaries import Canaries
 from gateway.gatekeeping.learning import LearningGate, taught
 from gateway.gatekeeping.lists import read_rules
@@ -65,10 +65,12 @@ class Gatekeeping:
         return tuple(dict.fromkeys(("default", *learnt)))
 
     @property
-    def beside(self) -> tuple[Coroutine[Any, Any, None], ...]:
+    def loops(self) -> dict[str, Loop]:
         """What runs for as long as the gateway does."""
-        rounds = self.canaries.run(self.gate, lambda: self.tenants)
-        return (rounds, self.learning.run(), self.promises.run()) if self.learning else (rounds,)
+        loops: dict[str, Loop] = {"canaries": partial(self.canaries.run, self.gate, lambda: self.tenants)}
+        if self.learning:
+            loops |= {"learning": self.learning.run, "gate_cuts": self.promises.run}
+        return loops
 
 
 @asynccontextmanager

@@ -98,6 +98,9 @@ async def review_overdue(db: Database, *, today: date, overdue: Overdue = "keep"
     """Open a ticket for every active entry whose `review_by` has passed; says how many.
 
     One ticket for each entry and day. With `stale` the entry is not served until it was approved again.
+
+    Raises:
+        EntryConflict: somebody changed one of them meanwhile; what was opened for other tenants stays.
     """
     async with db.connect() as connection:
         waiting = await connection.scalars(select(entries.c.tenant).where(*_due(today)).distinct())

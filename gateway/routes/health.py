@@ -41,9 +41,9 @@ async def readyz(services: ServicesDep) -> JSONResponse:
     parts = await _parts(services)
     ready = all(state == "ok" for state in parts.values())
     lost = any(report.lost for report in services.gatekeeping.canaries.reports.values())
-    parts["canaries"] = (
-        "failing" if lost else "ok"
-    )  # a gate that is wrong still answers: alarmed, not unready
+    # A gate that is wrong, or work that waits, still answers: alarmed, not unready.
+    parts["canaries"] = "failing" if lost else "ok"
+    parts["background"] = "failing" if services.background.failing else "ok"
     return JSONResponse({"status": "ok" if ready else "failing", **parts}, 200 if ready else 503)
 
 

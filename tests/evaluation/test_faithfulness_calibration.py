@@ -22,6 +22,7 @@ from encoders import EncoderIdentity
 from encoders.testing import HashingEncoder
 from evaluation.cli import app as evaluate
 from evaluation.faithfulness.calibration import reviewed_answers
+from gateway.background import Background
 from gateway.checking.delivering import Delivering
 from gateway.checking.metrics import CheckMetrics
 from gateway.checking.opening import open_checking
@@ -31,6 +32,7 @@ from gateway.configuration import load_settings
 from gateway.errors import InvalidRequest
 from gateway.settings import FaithfulnessSettings, Settings
 from gateway.stores import open_database
+from gateway.telemetry import Metrics
 from storage.schema import draft_labels, tickets
 from storage.sql import Database
 
@@ -173,17 +175,22 @@ def test_a_judge_without_a_cut_of_its_own_is_refused(
         run(*CASES)
 
 
+def counted() -> tuple[CheckMetrics, Background]:
+    metrics = Metrics(CollectorRegistry())
+    return metrics.checking, Background(metrics.broken_loops)
+
+
 async def test_what_serves_cuts_there_and_every_replica_follows(database: Database) -> None:
     encoder, settings = HashingEncoder(8), FaithfulnessSettings()
     made_for = MadeFor.of(settings, encoder.identity)
     there = FaithfulnessPromises(database, made_for)
-    async with open_checking(settings, database, encoder, CheckMetrics(CollectorRegistry())) as judge:
+    async with open_checking(settings, database, encoder, *counted()) as judge:
         assert isinstance(judge, CalibratedJudge)
         before = await judge.judge(TRUE[0], [CONTEXT])
         assert isinstance(before, Checked)
         assert before.passed
     await there.keep({"en": PROMISE}, ["0a"])
-    async with open_checking(settings, database, encoder, CheckMetrics(CollectorRegistry())) as judge:
+    async with open_checking(settings, database, encoder, *counted()) as judge:
         after = await judge.judge("A book may be kept, and maps are free.", [CONTEXT])
         assert isinstance(after, Checked)
         assert all(one.supported is (one.score is not None and one.score >= 0.9) for one in after.statements)
@@ -233,7 +240,5 @@ async def test_a_language_calibrated_later_leaves_the_others_as_they_are(databas
 
 async def test_an_operators_own_cut_is_not_overruled(database: Database) -> None:
     settings = FaithfulnessSettings(cut=0.2)
-    async with open_checking(
-        settings, database, HashingEncoder(8), CheckMetrics(CollectorRegistry())
-    ) as judge:
+    async with open_checking(settings, database, HashingEncoder(8), *counted()) as judge:
         assert not isinstance(judge, CalibratedJudge)
