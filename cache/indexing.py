@@ -25,6 +25,7 @@ __all__ = [
     "index_pending",
     "payload_of",
     "reindex",
+    "repair",
     "shelf_key",
     "spread_of",
 ]
@@ -122,8 +123,27 @@ async def reindex(
     return await disagreement(store, index)
 
 
+async def repair(store: EntryStore, index: VectorIndex, encoder: Encoder) -> Disagreement:
+    """Index what the index lacks and take out what SQL does not serve; says what that was.
+
+    Everything else is served meanwhile, so a replica may do it while others serve and change entries. What
+    was taken out and is approved again by then is indexed again; to index something twice changes nothing.
+    """
+    differs = await disagreement(store, index)
+    if differs:
+        await index.remove(differs.unknown)
+        async with store.db.begin() as connection:
+            for ids in in_parts(sorted(differs.missing | differs.unknown), BATCH):
+                theirs = select(entry_phrasings.c.entry_id).where(entry_phrasings.c.id.in_(ids))
+                behind = update(entries).where(entries.c.id.in_(theirs))
+                await connection.execute(behind.values(indexed_revision=0))
+        await index_pending(store, index, encoder)
+    return differs
+
+
 async def disagreement(store: EntryStore, index: VectorIndex) -> Disagreement:
-    """How the index differs from SQL."""
+    """How the index differs from SQL. It is read first: whatever is in it was approved in SQL before."""
+    present = await index.ids()
     statement = (
         select(entry_phrasings.c.id)
         .join(entries, entries.c.id == entry_phrasings.c.entry_id)
@@ -131,7 +151,6 @@ async def disagreement(store: EntryStore, index: VectorIndex) -> Disagreement:
     )
     async with store.db.connect() as connection:
         wanted = frozenset(await connection.scalars(statement))
-    present = await index.ids()
     return Disagreement(missing=wanted - present, unknown=frozenset(present - wanted))
 
 

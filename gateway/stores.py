@@ -13,7 +13,7 @@ import structlog
 from anyio import to_thread
 
 from cache.collisions import Collision, shelf_collisions, worst_first
-from cache.indexing import disagreement, index_pending, reindex
+from cache.indexing import index_pending, reindex, repair
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from encoders import Encoder, EncoderIdentity
@@ -52,12 +52,11 @@ class Stores:
         return await index_pending(self.entries, self.entry_index, self.encoder, progress=progress)
 
     async def catch_up(self) -> None:
-        """At start-up: index what was left behind; an index that lost something all the same is made anew."""
+        """At start-up: index what was left behind, and what the index lost all the same."""
         await self.index_pending()
-        if differs := await disagreement(self.entries, self.entry_index):
+        if differs := await repair(self.entries, self.entry_index, self.encoder):
             log = structlog.get_logger("sekisho.index")
-            log.warning("index made anew", missing=len(differs.missing), unknown=len(differs.unknown))
-            await reindex(self.entries, self.entry_index, self.encoder)
+            log.warning("index repaired", missing=len(differs.missing), unknown=len(differs.unknown))
 
     async def collisions(self, tenant: str, *, language: str | None = None) -> tuple[Collision, ...]:
         """The pairs of a tenant's served entries that compete, the worst first."""

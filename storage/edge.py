@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -95,6 +95,11 @@ class EdgeIndex:
         conditions = checked_where(where)
         async with self._writing:
             await to_thread.run_sync(self._shard.delete, conditions)
+
+    async def remove(self, ids: Collection[str], /) -> None:
+        """Remove the points with these ids."""
+        async with self._writing:
+            await to_thread.run_sync(self._shard.remove, list(ids))
 
     async def nearest(self, vector: Vector, /, *, where: Where, limit: int) -> list[Found]:
         """By cosine of the dense vectors, best first."""

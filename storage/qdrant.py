@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from qdrant_client.http.exceptions import ApiException, ResponseHandlingExceptio
 
 from encoders import EncoderIdentity, Vector
 from storage.lexical import Lexicon
+from storage.parts import in_parts
 from storage.points import (
     DENSE,
     TEXT_KEY,
@@ -91,6 +92,13 @@ class QdrantIndex:
         condition = models.FilterSelector(filter=_filter(checked_where(where)))
         with self._translated():
             await self._client.delete(self._collection, points_selector=condition, wait=True)
+
+    async def remove(self, ids: Collection[str], /) -> None:
+        """Remove the points with these ids."""
+        with self._translated():
+            for some in in_parts([*ids], PAGE):
+                chosen = models.PointIdsList(points=[*some])
+                await self._client.delete(self._collection, points_selector=chosen, wait=True)
 
     async def nearest(self, vector: Vector, /, *, where: Where, limit: int) -> list[Found]:
         """By cosine of the dense vectors, best first."""

@@ -65,6 +65,10 @@ class Shard:
         """Remove the points that meet every condition."""
         self._update(qdrant.UpdateOperation.delete_points_by_filter(_filter(where)))
 
+    def remove(self, ids: Sequence[str]) -> None:
+        """Remove the points with these ids."""
+        self._update(qdrant.UpdateOperation.delete_points([*ids]))
+
     def nearest(self, vector: Vector, where: Where, limit: int) -> list[Found]:
         """By cosine."""
         return self._search(qdrant.Query.Nearest(vector.tolist(), using=DENSE), where, limit)

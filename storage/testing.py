@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +51,12 @@ class MemoryIndex:
         self._ensure_well()
         for stored in self._meeting(checked_where(where)):
             del self._stored[stored.point.id]
+
+    async def remove(self, ids: Collection[str], /) -> None:
+        """Remove the points with these ids."""
+        self._ensure_well()
+        for id_ in ids:
+            self._stored.pop(id_, None)
 
     async def nearest(self, vector: Vector, /, *, where: Where, limit: int) -> list[Found]:
         """By cosine of the dense vectors, best first."""

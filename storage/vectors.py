@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -53,6 +53,10 @@ class VectorIndex(Protocol):
     async def upsert(self, points: Sequence[Point], /) -> None: ...
 
     async def delete(self, *, where: Where) -> None: ...
+
+    async def remove(self, ids: Collection[str], /) -> None:
+        """Remove the points with these ids; one that is not there does no harm."""
+        ...
 
     async def nearest(self, vector: Vector, /, *, where: Where, limit: int) -> list[Found]:
         """By cosine of the dense vectors, best first."""

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 import pytest
 
+from cache.entries import EntryState
 from cache.evidence import spread
-from cache.indexing import disagreement, index_pending, reindex, shelf_key, spread_of
+from cache.indexing import disagreement, index_pending, reindex, repair, shelf_key, spread_of
 from cache.store import EntryStore
 from encoders import Vector
 from storage.vectors import IndexUnavailable, Point, VectorIndex
@@ -105,6 +107,76 @@ async def test_reindexing_makes_a_broken_index_agree_with_sql(
     assert not await reindex(store, index, encoder, progress=seen.append)
     assert len(await index.ids()) == 2
     assert sum(seen) == 2
+
+
+class Encodes(WordEncoder):
+    """Remembers what it encoded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    async def encode(self, texts: Sequence[str], /) -> Vector:
+        self.texts += texts
+        return await super().encode(texts)
+
+
+async def test_a_repair_touches_nothing_but_what_differs(
+    store: EntryStore, index: VectorIndex, encoder: WordEncoder
+) -> None:
+    await store.create("shop", content("One?"), by="ann", state="active")
+    lost = await store.create("shop", content("Two?", "Zwei?"), by="ann", state="active")
+    await index_pending(store, index, encoder)
+    await index.delete(where={"entry": lost.id})
+    stray = "11111111-1111-4111-8111-111111111111"
+    [vector] = await encoder.encode(["stray"])
+    await index.upsert([Point(stray, vector, "stray", {"shelf": shelf_key("shop", "en", "")})])
+    again = Encodes()
+    found = await repair(store, index, again)
+    assert (len(found.missing), found.unknown) == (2, {stray})
+    assert sorted(again.texts) == ["Two?", "Zwei?"]
+    assert not await disagreement(store, index)
+    assert not await repair(store, index, again)
+
+
+@pytest.mark.parametrize("moment", ["ids", "remove"])
+@pytest.mark.parametrize("state", ["active", "paused"])
+async def test_what_another_replica_changes_during_a_repair_stays_as_it_left_it(
+    store: EntryStore, index: VectorIndex, encoder: WordEncoder, moment: str, state: EntryState
+) -> None:
+    await store.create("shop", content("One?"), by="ann", state="active")
+    before: EntryState = "paused" if state == "active" else "active"
+    entry = await store.create("shop", content("Two?"), by="ann", state="active")
+    await index_pending(store, index, encoder)
+    if before == "paused":
+        await store.change_state("shop", entry.id, before, revision=entry.revision, by="ann")
+
+    class Shared:
+        """The index, whose other user changes the entry at some moment."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(index, name)
+
+        async def ids(self) -> set[str]:
+            found = await index.ids()
+            await self._meanwhile("ids")
+            return found
+
+        async def remove(self, ids: Sequence[str]) -> None:
+            await self._meanwhile("remove")
+            await index.remove(ids)
+
+        async def clear(self) -> None:
+            raise AssertionError("others are served from it")
+
+        async def _meanwhile(self, now: str) -> None:
+            kept = await store.get("shop", entry.id)
+            if now == moment and kept.state == before:
+                await store.change_state("shop", entry.id, state, revision=kept.revision, by="ben")
+                await index_pending(store, index, encoder)
+
+    await repair(store, cast("VectorIndex", Shared()), encoder)
+    assert not await disagreement(store, index)
 
 
 async def test_a_dead_index_loses_nothing(

@@ -72,6 +72,15 @@ async def test_a_point_that_is_written_again_is_replaced_whole(index: VectorInde
     assert await texts_matching(index, "old words") == []
 
 
+async def test_points_are_removed_by_their_ids(index: VectorIndex) -> None:
+    await index.upsert([point(1, "one"), point(2, "two"), point(3, "three")])
+    await index.remove(ids(1, 3, 4))
+    assert await index.ids() == ids(2)
+    assert await texts_nearest(index, 1, 0, 0, 0) == ["two"]
+    await index.remove(())
+    assert await index.ids() == ids(2)
+
+
 async def test_of_two_points_with_one_id_in_one_call_the_later_stays(index: VectorIndex) -> None:
     await index.upsert([point(1, "first", tenant="a"), point(1, "second", tenant="a")])
     assert await texts_nearest(index, 1, 0, 0, 0) == ["second"]
