@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Date, Select, bindparam, case, exists, func, or_, select, text
+from sqlalchemy import ColumnElement, Date, Select, bindparam, case, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import EntryKind, EntryState
 from cache.text import exact_key
+from storage.locking import one_at_a_time
 from storage.schema import entries, entry_phrasings, entry_sources
 from storage.sql import Database
 
@@ -71,9 +72,7 @@ async def changing(db: Database, tenant: str) -> AsyncIterator[AsyncConnection]:
     replicas can't give the same phrasing to two entries.
     """
     async with db.begin() as connection:
-        if connection.dialect.name == "postgresql":
-            lock = text("SELECT pg_advisory_xact_lock(hashtextextended(:tenant, 20260401))")
-            await connection.execute(lock, {"tenant": tenant})
+        await one_at_a_time(connection, tenant, space=20260401)
         yield connection
 
 

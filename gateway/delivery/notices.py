@@ -17,13 +17,14 @@ from typing import Any
 
 import structlog
 import yaml
-from sqlalchemy import ColumnElement, exists, func, insert, not_, select, text
+from sqlalchemy import ColumnElement, exists, func, insert, not_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.delivery.courier import NotDelivered
 from gateway.delivery.outbox import Delivery, Outbox
 from gateway.errors import ConfigurationError
 from gateway.settings.delivery import NoticeSettings
+from storage.locking import one_at_a_time
 from storage.schema import deliveries, notices, tickets
 from storage.sql import Database, DatabaseUnavailable
 
@@ -62,7 +63,7 @@ class Notices:
             if await _too_soon(connection, wanted) or not await self._news(connection, wanted, limit=1):
                 return False
         async with self._db.begin() as connection:
-            await _lock(connection, wanted.name)
+            await one_at_a_time(connection, wanted.name, space=20261121)
             if await _too_soon(connection, wanted):  # another replica was faster
                 return False
             news = await self._news(connection, wanted, limit=AT_ONCE)
@@ -154,13 +155,6 @@ async def _too_soon(connection: AsyncConnection, wanted: NoticeSettings) -> bool
     query = select(func.max(deliveries.c.created_at)).where(deliveries.c.tenant == wanted.tenant, *of_target)
     last = await connection.scalar(query)
     return last is not None and last > datetime.now(UTC) - timedelta(seconds=wanted.every_s)
-
-
-async def _lock(connection: AsyncConnection, name: str) -> None:
-    """One replica at a time; SQLite has one writer anyway."""
-    if connection.dialect.name == "postgresql":
-        lock = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 20261121))")
-        await connection.execute(lock, {"name": name})
 
 
 @cache

@@ -26,6 +26,7 @@ from gateway.rag.chunking import Chunk
 from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
 from gateway.review.rereview import DocumentChange, outdate_and_ask
 from storage import schema
+from storage.locking import one_at_a_time
 from storage.parts import in_parts
 from storage.sql import Database
 from storage.vectors import Point, VectorIndex
@@ -127,6 +128,7 @@ class Documents:
         added, changed, unchanged = [], [], []
         reviewed: list[DocumentChange] = []
         async with self._database.begin() as connection:
+            await one_at_a_time(connection, "documents", space=20261122)  # what another recorded is unchanged
             stored = {row.path: row for row in await connection.execute(_STORED)}
             for document in found:
                 before = stored.pop(document.path, None)

@@ -8,11 +8,14 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from encoders import Encoder, EncoderError, EncoderIdentity, Vector
+from encoders.testing import HashingEncoder
 from gateway.errors import ConfigurationError
 from gateway.rag.documents import Documents, IngestReport
 from storage import schema
 from storage.sql import Database
+from storage.testing import MemoryIndex
 from storage.vectors import VectorIndex
+from tests.postgres import PostgresServer
 
 LONG = "# Long\n\n" + "The office at window number five is open from nine to five on weekdays. " * 40
 
@@ -192,6 +195,24 @@ async def test_reindex_makes_the_index_anew(
     assert await documents.reindex() == len(await passages(database))
     [found, *_] = await index.matching("Eleven books", where={}, limit=1)
     assert found.text == "Library › Loans\nEleven books."
+
+
+async def test_replicas_that_start_at_once_record_each_document_once(
+    postgres: PostgresServer, encoder: HashingEncoder, folder: Path
+) -> None:
+    name = await postgres.create_database()
+    index = MemoryIndex(encoder.identity)
+    replicas = [await Database.open(postgres.url(name)) for _ in range(4)]
+    each = [Documents(one, index, encoder) for one in replicas]
+    reports = await asyncio.gather(*(documents.ingest([folder]) for documents in each))
+    (folder / "long.md").write_text("# Long\n\nNow it is short.")
+    again = await asyncio.gather(*(documents.ingest([folder]) for documents in each))
+    assert await agree(replicas[0], index)
+    for one in replicas:
+        await one.close()
+    assert sorted(len(report.added) for report in reports) == [0, 0, 0, 3]
+    assert sorted(len(report.changed) for report in again) == [0, 0, 0, 1]
+    await postgres.drop_database(name)
 
 
 async def test_many_runs_at_once_agree(
