@@ -122,8 +122,9 @@ async def _database(services: Services) -> None:
 
 
 async def _index(services: Services) -> None:
-    for index in (services.stores.entry_index, services.stores.passage_index):
-        await index.nearest(services.probe.vector, where={"tenant": "-"}, limit=1)
+    """Search both for a value that nobody has of a key that is indexed, else every point would be read."""
+    for index, key in ((services.stores.entry_index, "shelf"), (services.stores.passage_index, "document")):
+        await index.nearest(services.probe.vector, where={key: "-"}, limit=1)
 
 
 async def _encoder(services: Services) -> None:
