@@ -1,4 +1,4 @@
-"""Entries that were read before: a lookup asks SQL which are served, at which revision, and reads the rest.
+"""Entries that were read before: of these a lookup asks SQL which are served, at which revision.
 
 Whatever an entry says or may be changes with its revision, so one that is remembered at the revision that SQL
 names is what SQL holds.
@@ -7,7 +7,7 @@ names is what SQL holds.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -28,19 +28,34 @@ class KnownEntries:
         self._kept: OrderedDict[str, Entry] = OrderedDict()
 
     async def served(self, connection: AsyncConnection, values: Mapping[str, Any]) -> tuple[Entry, ...]:
-        """Those that meet the conditions of `queries.SERVED_BY_ID`, in the order of their ids."""
-        now = (await connection.execute(queries.SERVED_REVISIONS, values)).all()
-        found = {id_: kept for id_, revision in now if (kept := self._at(id_, revision)) is not None}
-        new = [id_ for id_, _ in now if id_ not in found]
+        """Those that meet the conditions of `queries.SERVED_BY_ID`, in the order of their ids.
+
+        One statement where all are remembered, or none: on a large shelf most are new.
+        """
+        wanted: Sequence[str] = values["ids"]
+        known = [one for one in wanted if one in self._kept]
+        new = [one for one in wanted if one not in self._kept]
+        found: dict[str, Entry] = {}
+        if known:
+            now = await connection.execute(queries.SERVED_REVISIONS, {**values, "ids": known})
+            for id_, revision in now.all():
+                kept = self._at(id_, revision)
+                if kept is None:
+                    new.append(id_)
+                else:
+                    found[id_] = kept
         if new:
             rows = await connection.execute(queries.SERVED_BY_ID, {**values, "ids": new})
             found |= {entry.id: entry for entry in entries_from_rows(rows.mappings())}
+        self._remember(found)
+        return tuple(found[id_] for id_ in sorted(found))
+
+    def _remember(self, found: Mapping[str, Entry]) -> None:
         for id_, entry in found.items():
             self._kept[id_] = entry
             self._kept.move_to_end(id_)
         while len(self._kept) > REMEMBERED:
             self._kept.popitem(last=False)
-        return tuple(found[id_] for id_, _ in now if id_ in found)
 
     def _at(self, entry_id: str, revision: int) -> Entry | None:
         kept = self._kept.get(entry_id)

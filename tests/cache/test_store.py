@@ -164,6 +164,20 @@ async def test_an_entry_that_was_read_before_is_served_as_another_replica_left_i
     assert await store.served("bank", "en", [entry.id], group="staff") == ()
 
 
+async def test_entries_that_were_read_before_are_served_beside_new_ones(database: Database) -> None:
+    store = EntryStore(database)
+    ids = [
+        (await store.create("shop", content(f"Question {number}?"), by="ann", state="active")).id
+        for number in range(3)
+    ]
+    await store.served("shop", "en", ids[1:2])
+    await store.edit("shop", ids[1], content("Another?"), revision=1, by="ben")
+    await store.served("shop", "en", ids[2:])
+    served = await store.served("shop", "en", ids)
+    assert [entry.id for entry in served] == sorted(ids)
+    assert {entry.phrasings[0] for entry in served} == {"Question 0?", "Another?", "Question 2?"}
+
+
 async def test_an_entry_that_was_read_before_ends_on_its_last_day(database: Database) -> None:
     days = [date(2026, 4, 1)]
     store = EntryStore(database, now=lambda: datetime.combine(days[-1], time(), UTC))
