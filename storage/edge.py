@@ -212,7 +212,7 @@ class EdgeIndex:
         return present
 
     def _caught_up(self, copy: Present) -> tuple[Shard, Present]:
-        shard = Shard.load(self._folder.shard(copy))
+        shard = Shard.load(self._folder.shard(copy), self._identity)
         present = Present(copy.number, optimised_points=shard.count())
         shard.replay(self._shard.journal or [])
         shard.unoptimised = self._shard.unoptimised
@@ -231,7 +231,7 @@ class EdgeIndex:
 def _present_shard(folder: IndexFolder, identity: EncoderIdentity, anew: bool) -> Shard:
     present = None if anew else folder.present()
     if present is not None:
-        shard = Shard.load(folder.shard(present))
+        shard = Shard.load(folder.shard(present), identity)
         shard.unoptimised = max(0, shard.count() - present.optimised_points)
         folder.sweep(present)
         return shard

@@ -16,6 +16,7 @@ from typing import Any, Final
 from filelock import FileLock, Timeout
 
 from encoders import EncoderIdentity
+from storage.graph import SCHEME
 from storage.points import label, refuse_mismatch
 from storage.vectors import IndexUnavailable
 
@@ -30,7 +31,7 @@ class Present:
     """The shard in use."""
 
     number: int
-    optimised_points: int = 0  # how many points its search graph holds
+    optimised_points: int = 0  # how many points its search graph holds, if it was built as today's are
 
 
 class IndexFolder:
@@ -80,7 +81,8 @@ class IndexFolder:
             raise self.damaged(error) from error
         try:
             stored = json.loads(content)
-            present = Present(int(stored["shard"]), int(stored["optimised_points"]))
+            graphed = int(stored["optimised_points"]) if stored.get("graph") == SCHEME else 0
+            present = Present(int(stored["shard"]), graphed)
         except (ValueError, TypeError, KeyError) as error:
             raise self.damaged(error) from error
         refuse_mismatch(f"the index in {self.path}", stored.get("label"), self._identity)
@@ -98,6 +100,7 @@ class IndexFolder:
         content: dict[str, Any] = {
             "shard": present.number,
             "optimised_points": present.optimised_points,
+            "graph": SCHEME,
             "label": label(self._identity),
         }
         _replace(self.path / FILE, json.dumps(content, ensure_ascii=False, indent=2))

@@ -14,6 +14,7 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
 from encoders import EncoderIdentity, Vector
+from storage import graph
 from storage.lexical import Lexicon
 from storage.parts import in_parts
 from storage.points import (
@@ -27,7 +28,7 @@ from storage.points import (
     label,
     refuse_mismatch,
 )
-from storage.vectors import Found, IndexUnavailable, Payload, Point, Where
+from storage.vectors import Found, IndexUnavailable, Point, Where
 
 __all__ = ["QdrantIndex"]
 
@@ -35,6 +36,10 @@ LABEL: Final = "sekisho"  # the key of our metadata of a collection
 PIECE: Final = 256
 PAGE: Final = 1_000
 CONFLICT: Final = 409
+_PARAMETERS: Final = models.SearchParams(
+    hnsw_ef=graph.TRIED,
+    quantization=models.QuantizationSearchParams(rescore=True, oversampling=graph.OVERSAMPLING),
+)
 
 # What the client lets out: its own errors, those of its transports, and, from its local mode, bare
 # ValueError and RuntimeError. (A reply that makes no sense is a ValidationError, which is a ValueError.)
@@ -81,8 +86,8 @@ class QdrantIndex:
         """Add points, or replace those with the same id; done when the server has them on its disk."""
         checked = checked_points(points, self._identity.dimensions)
         with self._translated():
-            for point in checked:
-                await self._index_keys(point.payload)
+            pairs = {pair for point in checked for pair in point.payload.items()}
+            await self._index_keys({key for key, value in pairs if isinstance(value, str)})
             for start in range(0, len(checked), PIECE):
                 piece = [self._struct(point) for point in checked[start : start + PIECE]]
                 await self._client.upsert(self._collection, points=piece, wait=True)
@@ -161,19 +166,26 @@ class QdrantIndex:
                     )
                 },
                 sparse_vectors_config={WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+                hnsw_config=models.HnswConfigDiff(
+                    m=graph.EDGES, ef_construct=graph.TRIED, full_scan_threshold=graph.SMALL_KB
+                ),
+                quantization_config=models.ScalarQuantization(
+                    scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
+                ),
                 metadata={LABEL: label(self._identity)},
             )
         except UnexpectedResponse as error:
             if error.status_code != CONFLICT:  # another gateway started at the same moment
                 raise
 
-    async def _index_keys(self, payload: Payload) -> None:
-        for key in payload.keys() - self._keys:
-            kind = models.PayloadSchemaType
-            schema = kind.KEYWORD if isinstance(payload[key], str) else kind.INTEGER
+    async def _index_keys(self, keys: set[str]) -> None:
+        """Index the keys that are new; nobody searches by a number."""
+        for key in keys - self._keys:
             with warnings.catch_warnings():  # the local mode filters without an index, and says so
                 warnings.filterwarnings("ignore", "Payload indexes have no effect in the local Qdrant")
-                await self._client.create_payload_index(self._collection, key, schema, wait=True)
+                await self._client.create_payload_index(
+                    self._collection, key, models.PayloadSchemaType.KEYWORD, wait=True
+                )
             self._keys.add(key)
 
     def _struct(self, point: Point) -> models.PointStruct:
@@ -196,6 +208,7 @@ class QdrantIndex:
                 query_filter=_filter(where) if where else None,
                 limit=limit,
                 with_payload=True,
+                search_params=_PARAMETERS,
             )
         return best_first([_found(point) for point in reply.points])
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import qdrant_edge as qdrant
 
 from encoders import EncoderIdentity, Vector
+from storage import graph
 from storage.lexical import Lexicon
 from storage.points import DENSE, TEXT_KEY, WORDS, best_first
 from storage.vectors import Found, IndexUnavailable, Point, Where
@@ -20,6 +21,11 @@ __all__ = ["Shard"]
 # A flush stops the process for 50 to 140 ms. A killed process loses nothing without it, for a write is logged
 # before it is acknowledged; it shortens the log that the next start has to read.
 FLUSH_EVERY: Final = 4_000  # points
+LARGEST_KB: Final = 1 << 30  # of vectors in one graph
+_PARAMETERS: Final = qdrant.SearchParams(
+    hnsw_ef=graph.TRIED,
+    quantization=qdrant.QuantizationSearchParams(rescore=True, oversampling=graph.OVERSAMPLING),
+)
 
 
 class Shard:
@@ -44,16 +50,16 @@ class Shard:
             return cls(path, qdrant.EdgeShard.create(str(path), _config(identity)))
 
     @classmethod
-    def load(cls, path: Path) -> Shard:
+    def load(cls, path: Path, identity: EncoderIdentity) -> Shard:
         """The shard in the folder."""
         with _translated(path):
-            return cls(path, qdrant.EdgeShard.load(str(path)))
+            return cls(path, qdrant.EdgeShard.load(str(path), _config(identity)))
 
     def upsert(self, points: Sequence[Point]) -> None:
-        """Add or replace points, and index the payload keys that are new."""
-        for point in points:
-            for key, value in point.payload.items():
-                self._index_key(key, value)
+        """Add or replace points, and index the payload keys that are new; nobody searches by a number."""
+        pairs = {pair for point in points for pair in point.payload.items()}
+        for key in {key for key, value in pairs if isinstance(value, str)}:
+            self._index_key(key)
         self._update(qdrant.UpdateOperation.upsert_points([self._point(point) for point in points]))
         self._empty = self._empty and not points
         self.unoptimised += len(points)
@@ -112,12 +118,10 @@ class Shard:
         with _translated(self.path):
             self._shard.close()  # flushes
 
-    def _index_key(self, key: str, value: str | int) -> None:
+    def _index_key(self, key: str) -> None:
         if key in self._keys:
             return
-        schema = qdrant.PayloadSchemaType
-        kind = schema.Keyword if isinstance(value, str) else schema.Integer
-        self._update(qdrant.UpdateOperation.create_field_index(key, kind))
+        self._update(qdrant.UpdateOperation.create_field_index(key, qdrant.PayloadSchemaType.Keyword))
         self._keys.add(key)
 
     def _point(self, point: Point) -> qdrant.Point:
@@ -137,7 +141,9 @@ class Shard:
         if limit < 1 or self._empty:
             return []
         condition = _filter(where) if where else None
-        request = qdrant.QueryRequest(limit=limit, query=query, filter=condition, with_payload=True)
+        request = qdrant.QueryRequest(
+            limit=limit, query=query, filter=condition, with_payload=True, params=_PARAMETERS
+        )
         with _translated(self.path):
             return best_first([_found(point) for point in self._shard.query(request)])
 
@@ -146,6 +152,12 @@ def _config(identity: EncoderIdentity) -> qdrant.EdgeConfig:
     return qdrant.EdgeConfig(
         vectors={DENSE: qdrant.EdgeVectorParams(identity.dimensions, qdrant.Distance.Cosine)},
         sparse_vectors={WORDS: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},
+        hnsw_config=qdrant.HnswIndexConfig(graph.EDGES, graph.TRIED, graph.SMALL_KB),
+        quantization_config=qdrant.ScalarQuantizationConfig(
+            qdrant.ScalarType.Int8, memory=qdrant.Memory.Pinned
+        ),
+        # One graph, however many cores there are: two cost two searches.
+        optimizers=qdrant.EdgeOptimizersConfig(default_segment_number=1, max_segment_size=LARGEST_KB),
     )
 
 

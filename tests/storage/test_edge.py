@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -28,6 +29,10 @@ def point(number: int, text: str = "card", **payload: str | int) -> Point:
 
 def shards(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.glob("shard-*"))
+
+
+def has_graph(folder: Path) -> bool:
+    return any(folder.glob("shard-*/segments/*/vector_index-dense/graph.bin"))
 
 
 @pytest.fixture
@@ -232,6 +237,40 @@ async def test_a_large_import_is_optimised_without_being_asked(
     assert len(await index.ids()) == 1_200
     await index.close()
     assert json.loads((folder / "index.json").read_text())["optimised_points"] == 1_200
+
+
+async def test_a_search_graph_of_another_release_is_built_again(
+    filled: Path, identity: EncoderIdentity
+) -> None:
+    index = await EdgeIndex.open(filled, identity=identity)
+    await index.optimise()
+    await index.close()
+    kept = json.loads((filled / "index.json").read_text())
+    (filled / "index.json").write_text(json.dumps(kept | {"graph": "of another release"}))
+    index = await EdgeIndex.open(filled, identity=identity, optimise_after=100 * 4 * 4)
+    for _ in range(600):
+        if shards(filled) == ["shard-3"]:
+            break
+        await asyncio.sleep(0.1)
+    assert len(await index.ids()) == 300
+    await index.close()
+    assert json.loads((filled / "index.json").read_text()) == kept | {"shard": 3}
+
+
+async def test_scores_are_cosines_with_the_search_graph_too(folder: Path) -> None:
+    wide = EncoderIdentity("by-hand", 1_024, "0" * 64, ("en",))
+    vectors = np.random.default_rng(7).normal(size=(2_600, 1_024)).astype(np.float32)  # more than 10 MB
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    index = await EdgeIndex.open(folder, identity=wide)
+    await index.upsert([replace(point(at), vector=vector) for at, vector in enumerate(vectors)])
+    await index.optimise()
+    assert has_graph(folder)
+    for asked in vectors[:5]:
+        found = await index.nearest(asked, where={"tenant": "a"}, limit=10)
+        assert len(found) == 10
+        cosines = [float(vectors[UUID(one.id).int] @ asked) for one in found]
+        assert [one.score for one in found] == pytest.approx(cosines, abs=1e-5)
+    await index.close()
 
 
 async def test_closing_and_clearing_do_not_wait_for_the_search_graph(
