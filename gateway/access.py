@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Literal, cast, get_args
+from typing import Annotated, Literal, Self, cast, get_args
 
 from fastapi import Depends, Request
 from sqlalchemy import RowMapping, insert, select, update
@@ -23,6 +23,8 @@ from gateway.errors import (
     NotFound,
     StoreUnavailable,
 )
+from gateway.names import label_of, refuse_taken
+from gateway.settings import AuthSettings
 from storage.schema import api_keys
 from storage.sql import Database, DatabaseUnavailable
 
@@ -50,7 +52,7 @@ SHORTEST_BOOTSTRAP_KEY = 16
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. `label` is the name that the history of tickets and entries shows."""
+    """Who asks. `label` is the name that histories show, nobody else's in the tenant (`gateway.names`)."""
 
     tenant: str
     role: Role
@@ -69,7 +71,7 @@ class BootstrapKey:
     key: str = field(repr=False)
     tenant: str
     role: Role
-    label: str = ""
+    label: str
     group: str = ""
 
 
@@ -108,10 +110,25 @@ class Keys:
         self._required = required
         self._clock = clock
         self._bootstrap = {_hash(known.key): _bootstrapped(known) for known in bootstrap}
+        self._names = {(known.tenant, known.label) for known in bootstrap}
         self._remembered: dict[str, tuple[float, Caller | None]] = {}
 
+    @classmethod
+    def of(cls, auth: AuthSettings, db: Database) -> Self:
+        """The keys of a database, and those of the settings."""
+        known = [
+            BootstrapKey(key.key.get_secret_value(), key.tenant, key.role, label, key.group)
+            for key, label in zip(auth.keys, auth.labels, strict=True)
+        ]
+        return cls(db, bootstrap=known, required=auth.required)
+
     async def create(self, tenant: str, role: Role, label: str = "", *, group: str = "") -> str:
-        """Make a key; the caller shows it once, it can't be read again."""
+        """Make a key; the caller shows it once, it can't be read again.
+
+        Raises:
+            InvalidRequest: naming what can't be used.
+            Conflict: if somebody else in the tenant has that label.
+        """
         _check_owner(tenant, role, label, group)
         key = KEY_PREFIX + secrets.token_urlsafe(32)
         row = {
@@ -125,6 +142,8 @@ class Keys:
         }
         try:
             async with self._db.begin() as connection:
+                if label:
+                    await refuse_taken(connection, label, tenant=tenant, param="label", reserved=self._names)
                 await connection.execute(insert(api_keys).values(row))
         except DatabaseUnavailable as exc:
             raise StoreUnavailable("the key could not be stored") from exc
@@ -198,7 +217,7 @@ class Keys:
             raise StoreUnavailable("the API key can't be checked now") from exc
         if row is None:
             return None
-        return Caller(row.tenant, row.role, row.label or f"key {row.id[:8]}", row.group)
+        return Caller(row.tenant, row.role, label_of(row.id, row.label), row.group)
 
 
 def _record(row: RowMapping) -> KeyRecord:
@@ -222,7 +241,7 @@ def _bootstrapped(known: BootstrapKey) -> Caller:
         raise ConfigurationError(
             f"an API key in the settings needs {SHORTEST_BOOTSTRAP_KEY} characters or more"
         )
-    return Caller(known.tenant, known.role, known.label or f"{known.role} of the settings", known.group)
+    return Caller(known.tenant, known.role, known.label, known.group)
 
 
 def _check_owner(tenant: str, role: str, label: str, group: str) -> None:

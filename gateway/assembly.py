@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry
 from cache.errors import EntryConflict
 from cache.trial import Trials
 from encoders import Encoded, Encoder, EncoderError, encode_one
-from gateway.access import BootstrapKey, Keys
+from gateway.access import Keys
 from gateway.background import Background, Loop
 from gateway.checking.delivering import Delivering
 from gateway.checking.opening import open_checking, verdict_policy
@@ -26,6 +26,7 @@ from gateway.figures.report import Figures
 from gateway.gatekeeping.lists import denying_replies
 from gateway.gatekeeping.opening import Gatekeeping, fit_apart, open_gate
 from gateway.gatekeeping.words import word_cut
+from gateway.names import check_names
 from gateway.near_questions import NearQuestions
 from gateway.outcomes import OutcomeLog
 from gateway.people import People, open_people
@@ -45,7 +46,6 @@ from gateway.review.queue import Queue
 from gateway.review.rereview import Overdue, review_overdue
 from gateway.review.tickets import Tickets
 from gateway.settings import (
-    AuthSettings,
     CacheSettings,
     Settings,
     UnderstandingSettings,
@@ -59,7 +59,7 @@ from gateway.tracing.opening import open_tracing
 from gateway.trying import NoTickets, Trying, Unwatched
 from gateway.understanding import Understanding
 from gateway.understanding.vouching import Vouching
-from storage.sql import Database, DatabaseUnavailable
+from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
 if TYPE_CHECKING:
@@ -163,8 +163,8 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         approvals=approvals,
         acceptances=acceptances,
         erasures=Erasures(stores.database),
-        keys=_keys(settings.auth, stores.database),
-        people=await open_people(settings.console, stores.database),
+        keys=Keys.of(settings.auth, stores.database),
+        people=await open_people(settings, stores.database),
         telemetry=telemetry,
         background=background,
         trace=await stack.enter_async_context(open_tracing(settings, version=version("sekisho"))),
@@ -276,7 +276,8 @@ def _looks_at_vectors(settings: Settings) -> bool:
 
 
 async def _make_ready(settings: Settings, stores: Stores) -> None:
-    """Read the documents, and index what is not indexed yet."""
+    """Check who has which name, read the documents, and index what is not indexed yet."""
+    await check_names(stores.database, settings.auth)
     structlog.get_logger("sekisho.cache").info("languages", judged_by=stores.shelf.covers)
     report = await stores.documents.ingest([settings.path(root) for root in settings.policy.must.documents])
     log = structlog.get_logger("sekisho.documents")
@@ -297,14 +298,6 @@ def _understanding(
         vouching=vouching,
         **({"rewrite_timeout_s": settings.llm.timeout_s} if settings.llm else {}),
     )
-
-
-def _keys(auth: AuthSettings, database: Database) -> Keys:
-    known = [
-        BootstrapKey(key.key.get_secret_value(), key.tenant, key.role, key.label, key.group)
-        for key in auth.keys
-    ]
-    return Keys(database, bootstrap=known, required=auth.required)
 
 
 async def _catch_up(stores: Stores) -> None:

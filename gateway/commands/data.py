@@ -217,7 +217,7 @@ def key_command(
 
     async def work() -> str:
         async with open_database(settings) as database:
-            return await Keys(database).create(tenant, role, label, group=group)
+            return await Keys.of(settings.auth, database).create(tenant, role, label, group=group)
 
     console.print(run(work()), soft_wrap=True)
 

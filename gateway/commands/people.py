@@ -91,6 +91,6 @@ def _with_users(config: ConfigOption, work: Callable[[Users], Awaitable[T]]) -> 
 
     async def opened() -> T:
         async with open_database(settings) as database:
-            return await work(Users(database))
+            return await work(Users(database, reserved=settings.auth.names))
 
     return run(opened())

@@ -9,7 +9,7 @@ from gateway.people.oidc import Oidc
 from gateway.people.passwords import verified
 from gateway.people.sessions import Sessions, console_secret
 from gateway.people.users import Membership, Person, PersonRole, UserRecord, Users
-from gateway.settings import ConsoleSettings
+from gateway.settings import Settings
 from storage.sql import Database
 
 __all__ = [
@@ -52,9 +52,10 @@ class People:
         return await self.sessions.open(user.id, user.memberships[0].tenant)
 
 
-async def open_people(settings: ConsoleSettings, database: Database) -> People:
+async def open_people(settings: Settings, database: Database) -> People:
     """The people of a gateway; all its replicas sign with the same secret."""
-    secret = settings.secret.get_secret_value() if settings.secret else await console_secret(database)
-    sessions = Sessions(database, secret=secret, hours=settings.session_hours)
-    oidc = Oidc(settings.oidc) if settings.oidc else None
-    return People(Users(database), sessions, Attempts(database), oidc)
+    console = settings.console
+    secret = console.secret.get_secret_value() if console.secret else await console_secret(database)
+    sessions = Sessions(database, secret=secret, hours=console.session_hours)
+    oidc = Oidc(console.oidc) if console.oidc else None
+    return People(Users(database, reserved=settings.auth.names), sessions, Attempts(database), oidc)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.errors import Conflict, InvalidRequest, NotFound
+from gateway.names import refuse_taken
 from gateway.people.passwords import hashed
 from gateway.review.kept import reading, writing
 from storage.schema import memberships, sessions, users
@@ -66,14 +67,17 @@ class UserRecord:
 class Users:
     """All users, of all tenants."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, *, reserved: Collection[tuple[str, str]] = ()) -> None:
+        """`reserved`: tenants and labels of the keys that the settings hold."""
         self._db = db
+        self._reserved = reserved
 
     async def add(self, name: str, *, tenant: str, role: PersonRole, password: str | None = None) -> None:
         """A new user, or a role in one more tenant for a known one. A password replaces the present one.
 
         Raises:
             InvalidRequest: naming what can't be used.
+            Conflict: if a key of the tenant is called so.
         """
         name = _checked(name, tenant, role)
         kept = None if password is None else await hashed(password)
@@ -90,7 +94,7 @@ class Users:
                     await connection.execute(
                         update(users).where(users.c.id == found.id).values(password=kept)
                     )
-                await _set_role(connection, values)
+                await self._set_role(connection, name, values)
         except IntegrityError as exc:
             raise Conflict(f"the user {name} was made by somebody else just now") from exc
 
@@ -98,7 +102,7 @@ class Users:
         """The user whom the identity provider knows as `subject`, with the role it gives him; the user's id.
 
         Raises:
-            Conflict: if another user has that name already.
+            Conflict: if another user or a key of the tenant has that name already.
         """
         name = _checked(name, tenant, role)
         query = select(users.c.id).where(users.c.subject == subject)
@@ -108,7 +112,7 @@ class Users:
                 if id_ is None:
                     id_ = str(uuid.uuid4())
                     await connection.execute(insert(users).values(_row(id_, name) | {"subject": subject}))
-                await _set_role(connection, {"user_id": id_, "tenant": tenant, "role": role})
+                await self._set_role(connection, name, {"user_id": id_, "tenant": tenant, "role": role})
         except IntegrityError as exc:
             raise Conflict(f"another user is called {name}") from exc
         return str(id_)
@@ -149,6 +153,14 @@ class Users:
             await connection.execute(update(users).where(users.c.id == found.id).values(values))
             await connection.execute(delete(sessions).where(sessions.c.user_id == found.id))
 
+    async def _set_role(self, connection: AsyncConnection, name: str, values: Mapping[str, str]) -> None:
+        of = (memberships.c.user_id == values["user_id"], memberships.c.tenant == values["tenant"])
+        known = await connection.execute(delete(memberships).where(*of))
+        if not known.rowcount:  # new to the tenant
+            tenant = values["tenant"]
+            await refuse_taken(connection, name, tenant=tenant, param="name", reserved=self._reserved)
+        await connection.execute(insert(memberships).values(values))
+
     async def _records(self, *, name: str | None = None) -> Sequence[UserRecord]:
         query = select(users).order_by(users.c.name)
         if name is not None:
@@ -174,12 +186,6 @@ async def memberships_of(connection: AsyncConnection, user_id: str) -> tuple[Mem
     query = select(memberships.c.tenant, memberships.c.role).where(memberships.c.user_id == user_id)
     rows = await connection.execute(query.order_by(memberships.c.tenant))
     return tuple(Membership(tenant, role) for tenant, role in rows)
-
-
-async def _set_role(connection: AsyncConnection, values: Mapping[str, str]) -> None:
-    of = (memberships.c.user_id == values["user_id"], memberships.c.tenant == values["tenant"])
-    await connection.execute(delete(memberships).where(*of))
-    await connection.execute(insert(memberships).values(values))
 
 
 def _row(id_: str, name: str) -> dict[str, Any]:

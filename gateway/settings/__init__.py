@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -176,7 +177,7 @@ class KeySettings(Section):
     role: Literal["client", "reviewer", "admin"]
     tenant: Name = "default"
     group: Name | Literal[""] = ""  # whose entries it reads besides everybody's
-    label: str = ""  # who holds it; shown in the histories of tickets and entries
+    label: str = ""  # who holds it: histories show it, and tell people apart by it
 
 
 class AuthSettings(Section):
@@ -184,6 +185,34 @@ class AuthSettings(Section):
 
     required: bool = True  # False: everybody who can reach the port asks as tenant "default"
     keys: list[KeySettings] = []
+
+    @property
+    def labels(self) -> list[str]:
+        """Whose each key is; those of one role that don't say so are told apart by their order."""
+        unnamed: Counter[tuple[str, str]] = Counter()
+        labels = []
+        for key in self.keys:
+            unnamed[key.tenant, key.role] += not key.label
+            place = unnamed[key.tenant, key.role]
+            labels.append(key.label or f"{key.role} of the settings" + (f" {place}" if place > 1 else ""))
+        return labels
+
+    @property
+    def names(self) -> frozenset[tuple[str, str]]:
+        """Tenants with the names that nobody else may have there."""
+        return frozenset(zip((key.tenant for key in self.keys), self.labels, strict=True))
+
+    @model_validator(mode="after")
+    def _labels_differ(self) -> Self:
+        seen: dict[tuple[str, str], int] = {}
+        for place, (key, label) in enumerate(zip(self.keys, self.labels, strict=True)):
+            first = seen.setdefault((key.tenant, label), place)
+            if first != place:
+                raise ValueError(
+                    f"keys[{place}].label: expected one that no other key of the tenant {key.tenant} has; "
+                    f"keys[{first}] is “{label}”, too"
+                )
+        return self
 
 
 class ServerSettings(Section):

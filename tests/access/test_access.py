@@ -18,7 +18,7 @@ from gateway.errors import ConfigurationError, InvalidRequest, NotAuthenticated,
 from storage.schema import api_keys
 from storage.sql import Database
 
-OPERATORS = BootstrapKey("sk-of-the-settings-0001", "acme", "admin")
+OPERATORS = BootstrapKey("sk-of-the-settings-0001", "acme", "admin", "operators")
 
 
 class _Clock:
@@ -100,14 +100,14 @@ async def test_revoking_what_is_not_there_is_said(database: Database) -> None:
 
 async def test_a_key_of_the_settings_needs_no_store(database: Database) -> None:
     keys = Keys(database, bootstrap=[OPERATORS])
-    assert await keys.caller(OPERATORS.key) == Caller("acme", "admin", "admin of the settings")
+    assert await keys.caller(OPERATORS.key) == Caller("acme", "admin", "operators")
     assert await keys.list() == []
     assert OPERATORS.key not in repr(OPERATORS)
 
 
 async def test_a_guessable_key_in_the_settings_stops_the_start(database: Database) -> None:
     with pytest.raises(ConfigurationError, match="16 characters"):
-        Keys(database, bootstrap=[BootstrapKey("secret", "acme", "admin")])
+        Keys(database, bootstrap=[BootstrapKey("secret", "acme", "admin", "operators")])
 
 
 async def test_without_authentication_everybody_is_a_client_and_reviewers_still_need_a_key(
