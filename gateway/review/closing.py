@@ -31,6 +31,7 @@ class Review:
 
     answer: str | None = None  # what the asker gets; None: the ticket is dismissed
     publication: Publication | None = None  # the answer becomes a verified entry
+    entry_id: str | None = None  # the entry that this answer became with another ticket
     gate: ExampleLabel | None = None  # what the question should have been
     topic: str = ""  # of must_not
     faithful: bool | None = None  # whether the draft was supported by its passages
@@ -121,24 +122,27 @@ class Closing:
         else:
             closed = await self._tickets.answer_within(
                 connection, ticket.id, tenant=ticket.tenant, by=by, answer=review.answer,
-                entry_id=entry.id if entry else None,
+                entry_id=entry.id if entry else review.entry_id,
             )  # fmt: skip
         return Closed(closed, entry, example)
 
     async def _repeated(self, ticket: Ticket, review: Review, *, by: str) -> Closed:
-        """What the first try returned; what was edited since then stays as it is."""
+        """What the first try returned; what was edited since then, or is left out, stays as it is."""
         answer = None if review.answer is None else storable(review.answer).strip()
         example = await self._judgements.proposed(ticket.id, tenant=ticket.tenant)
         labels = await self._judgements.labels(ticket.tenant, ticket_id=ticket.id)
-        published = ticket.entry_id is not None
-        if ticket.outcome in OF_ENTRY:  # it names one from the start
-            published = review.publication is not None
-        kept = (
-            ticket.claimed_by, ticket.answer, published,
-            (example.label, example.topic) if example else (None, ""),
-            labels[0].faithful if labels else None,
-        )  # fmt: skip
-        said = (by, answer, review.publication is not None, (review.gate, review.topic), review.faithful)
+        publishes = review.publication is not None or review.entry_id is not None
+        kept: list[object] = [ticket.claimed_by, ticket.answer]
+        said: list[object] = [by, answer]
+        if ticket.outcome not in OF_ENTRY:  # such a ticket names one from the start
+            kept.append(ticket.entry_id is not None)
+            said.append(publishes)
+        if review.gate is not None:
+            kept.append((example.label, example.topic) if example else None)
+            said.append((review.gate, review.topic))
+        if review.faithful is not None:
+            kept.append(labels[0].faithful if labels else None)
+            said.append(review.faithful)
         if kept != said:
             raise Conflict(f"ticket {ticket.id} was already {ticket.state} by {ticket.claimed_by}")
         entry = await self._entries.get(ticket.tenant, ticket.entry_id) if ticket.entry_id else None

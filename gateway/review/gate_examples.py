@@ -149,12 +149,9 @@ class GateExamples:
             NotFound; InvalidRequest, too, if the question leans on earlier turns and no text is given.
         """
         ticket = await tickets.get(ticket_id, tenant=tenant)
-        opened = (await tickets.events(ticket.id, tenant=tenant))[0]
-        if text is None and opened.detail.get("self_contained") is False:
-            raise InvalidRequest(
-                f"text: “{ticket.question[:100]}” depends on earlier turns; say it in full", param="text"
-            )
-        text = ticket.question if text is None else text
+        if text is None:
+            await tickets.refuse_leaning(ticket, param="text")
+            text = ticket.question
         return await self.propose(tenant, text, label, by=by, topic=topic, ticket=ticket)
 
     async def propose_of_request(

@@ -10,7 +10,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.content import Content, content_of
 from cache.entries import Entry, EntryKind, Source
-from cache.queries import changing
 from cache.store import EntryStore, Incoming
 from gateway.errors import Conflict
 from gateway.review.approval import would_be
@@ -18,7 +17,7 @@ from gateway.review.provenance import draft_sources, in_present_version
 from gateway.review.rereview import present_sources
 from gateway.review.tickets import Ticket, Tickets
 
-__all__ = ["OF_ENTRY", "Publication", "answer_and_publish", "entry_id_of", "prepared", "publish_within"]
+__all__ = ["OF_ENTRY", "Publication", "entry_id_of", "prepared", "publish_within"]
 
 OF_ENTRY = ("stale_entry", "disputed")  # such a ticket is about an entry that is there
 _ENTRIES_OF_TICKETS = UUID("5f0c2c5e-4f4b-4d0e-8a3a-9a1b6a0f7c11")
@@ -36,44 +35,6 @@ class Publication:
     language: str | None = None  # None: that of the ticket
 
 
-async def answer_and_publish(
-    tickets: Tickets,
-    entries: EntryStore,
-    ticket_id: str,
-    *,
-    tenant: str,
-    by: str,
-    answer: str,
-    publication: Publication,
-    check: Callable[[Entry], Awaitable[None]] | None = None,
-) -> tuple[Ticket, Entry]:
-    """Publish the answer as an active entry and answer the ticket with it, in one transaction.
-
-    The claim keeps other reviewers off while the entry is checked; the entry's id follows from the
-    ticket's, so doing it again makes no second entry.
-
-    Args:
-        check: is shown the entry before it is kept, and raises what keeps it from being published.
-
-    Raises:
-        Conflict: if another holds the ticket, or it was answered otherwise.
-        InvalidRequest: if the ticket's question can't stand alone and no other is given.
-        CacheError: if the entry can't be kept; then the ticket is not answered.
-    """
-    ticket = await tickets.get(ticket_id, tenant=tenant)
-    if ticket.state == "answered":
-        return await _repeated(entries, ticket, answer, by=by)
-    ticket, content = await prepared(tickets, entries, ticket, answer, publication, by=by, check=check)
-    if content is None:  # a second click that came in between
-        return await _repeated(entries, ticket, answer, by=by)
-    async with changing(entries.db, tenant) as connection:
-        entry = await publish_within(connection, entries, ticket, content, by=by)
-        answered = await tickets.answer_within(
-            connection, ticket.id, tenant=tenant, by=by, answer=answer, entry_id=entry.id
-        )
-    return answered, entry
-
-
 async def prepared(
     tickets: Tickets,
     entries: EntryStore,
@@ -86,8 +47,15 @@ async def prepared(
 ) -> tuple[Ticket, Content | None]:
     """The ticket, claimed, and what its entry is to be; None if it was answered at this moment.
 
+    The claim keeps other reviewers off while the entry is checked; the entry's id follows from the
+    ticket's, so doing it again makes no second entry.
+
+    Args:
+        check: is shown the entry before it is kept, and raises what keeps it from being published.
+
     Raises:
-        Conflict, InvalidRequest: as `answer_and_publish`; and whatever `check` raises.
+        Conflict: if another holds the ticket.
+        InvalidRequest: if the ticket's question can't stand alone and no other is given.
     """
     await _refuse_if_leaning(tickets, ticket, publication)
     try:
@@ -150,14 +118,6 @@ async def _reviewed(entries: EntryStore, ticket: Ticket, answer: str, publicatio
         if sources is None
         else await in_present_version(entries.db, sources),
     )
-
-
-async def _repeated(entries: EntryStore, ticket: Ticket, answer: str, *, by: str) -> tuple[Ticket, Entry]:
-    """What the first try returned; an entry that was edited since then stays as it is."""
-    same = (entry_id_of(ticket), by, answer.strip())
-    if (ticket.entry_id, ticket.claimed_by, ticket.answer) != same:
-        raise Conflict(f"ticket {ticket.id} was already answered by {ticket.claimed_by}")
-    return ticket, await entries.get(ticket.tenant, entry_id_of(ticket))
 
 
 async def _refuse_if_leaning(tickets: Tickets, ticket: Ticket, publication: Publication) -> None:

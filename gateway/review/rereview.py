@@ -23,6 +23,7 @@ from cache.rows import entries_from_rows
 from cache.sources import Outdated, outdate, set_stale
 from cache.store import EntryStore
 from gateway.errors import Conflict
+from gateway.review.kept import writing
 from gateway.review.steps import Json, rendered
 from gateway.review.tickets import Tickets, free_ticket_id, record_event
 from storage.schema import entries, tickets
@@ -135,7 +136,10 @@ async def approve_again(asked: Tickets, store: EntryStore, entry: Entry, *, revi
         ids = (await connection.scalars(waiting)).all()
     for ticket_id in ids:
         with suppress(Conflict):  # somebody else holds it, and will see that it is done
-            await asked.answer(ticket_id, tenant=entry.tenant, by=by, answer=active.answer, entry_id=entry.id)
+            async with writing(store.db, "tickets") as connection:
+                await asked.answer_within(
+                    connection, ticket_id, tenant=entry.tenant, by=by, answer=active.answer, entry_id=entry.id
+                )
     return active
 
 

@@ -88,7 +88,10 @@ class Announcing(Protocol):
 
 
 class Tickets:
-    """All tickets. A ticket of another tenant is not there."""
+    """All tickets. A ticket of another tenant is not there.
+
+    What closes one ends in `_within`: other things change in the same transaction (`gateway.review.closing`).
+    """
 
     def __init__(
         self,
@@ -191,15 +194,10 @@ class Tickets:
                 connection, ticket, "released", by=by, values={"state": "open", "claimed_by": None}
             )
 
-    async def dismiss(self, ticket_id: str, *, tenant: str, by: str, comment: str = "") -> Ticket:
-        """Close a ticket without an answer. Raises `Conflict` if another holds it."""
-        async with writing(self._db, "tickets") as connection:
-            return await self.dismiss_within(connection, ticket_id, tenant=tenant, by=by, comment=comment)
-
     async def dismiss_within(
         self, connection: AsyncConnection, ticket_id: str, *, tenant: str, by: str, comment: str = ""
     ) -> Ticket:
-        """Close a ticket without an answer in a transaction that changes other things, too."""
+        """Close a ticket without an answer. Raises `Conflict` if another holds it."""
         values = {"state": "dismissed", "claimed_by": by}
         ticket = await _held_by(connection, ticket_id, tenant=tenant, by=by)
         detail = {"comment": storable(comment)}
@@ -215,19 +213,14 @@ class Tickets:
                 f"{param}: “{ticket.question[:100]}” depends on earlier turns; say it in full", param=param
             )
 
-    async def reopen(self, ticket_id: str, *, tenant: str, by: str) -> Ticket:
+    async def reopen_within(
+        self, connection: AsyncConnection, ticket_id: str, *, tenant: str, by: str
+    ) -> Ticket:
         """Take a dismissal back; the ticket waits again, for anybody. A repeat changes nothing.
 
         Raises:
             Conflict: if somebody else dismissed it, or it was answered.
         """
-        async with writing(self._db, "tickets") as connection:
-            return await self.reopen_within(connection, ticket_id, tenant=tenant, by=by)
-
-    async def reopen_within(
-        self, connection: AsyncConnection, ticket_id: str, *, tenant: str, by: str
-    ) -> Ticket:
-        """Take a dismissal back in a transaction that changes other things, too."""
         ticket = await _fetch(connection, ticket_id, tenant=tenant, to_change=True)
         if ticket.state == "open":
             return ticket
@@ -235,19 +228,6 @@ class Tickets:
             raise Conflict(f"ticket {ticket.id} is {ticket.state} by {ticket.claimed_by}")
         values = {"state": "open", "claimed_by": None}
         return await _change(connection, ticket, "reopened", by=by, values=values)
-
-    async def answer(
-        self, ticket_id: str, *, tenant: str, by: str, answer: str, entry_id: str | None = None
-    ) -> Ticket:
-        """Answer a ticket; the same answer by the same person again changes nothing.
-
-        Raises:
-            Conflict: if another holds it, or it was answered otherwise.
-        """
-        async with writing(self._db, "tickets") as connection:
-            return await self.answer_within(
-                connection, ticket_id, tenant=tenant, by=by, answer=answer, entry_id=entry_id
-            )
 
     async def answer_within(
         self,
@@ -259,7 +239,11 @@ class Tickets:
         answer: str,
         entry_id: str | None = None,
     ) -> Ticket:
-        """Answer a ticket in a transaction that changes other things, too."""
+        """Answer a ticket; the same answer by the same person again changes nothing.
+
+        Raises:
+            Conflict: if another holds it, or it was answered otherwise.
+        """
         text = storable(answer).strip()
         if not text:
             raise InvalidRequest("the answer is empty", param="answer")

@@ -17,7 +17,7 @@ from tests.chatbot import Chatbot, Says
 from tests.delivery.conftest import CONFIG, SECRET
 from tests.gateway.running import Gateway, settings
 from tests.receiver import Receiver
-from tests.review.asking import question
+from tests.review.asking import answer, dismiss, question
 
 NEXT = Reply((), "Hello!", "en")
 
@@ -38,7 +38,7 @@ async def answered(database: Database, *, asker: str | None = "u-1", group: str 
     ticket = await tickets.open(
         question(asker=asker, group=group), outcome="escalated", reason="gate_unsure", steps=()
     )
-    await tickets.answer(ticket, tenant="acme", by="Sato", answer="300 yen.")
+    await answer(tickets, ticket, tenant="acme", by="Sato", answer="300 yen.")
     return ticket
 
 
@@ -104,7 +104,7 @@ async def test_what_still_waits_or_was_dismissed_is_not_told(database: Database,
     tickets = Tickets(database)
     for _ in range(2):
         ticket = await tickets.open(question(), outcome="escalated", reason="r", steps=())
-    await tickets.dismiss(ticket, tenant="acme", by="Sato")
+    await dismiss(tickets, ticket, tenant="acme", by="Sato")
     assert await next_turn.told(NEXT, said("Hi", asker="u-1")) == NEXT
 
 

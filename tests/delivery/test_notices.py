@@ -21,7 +21,7 @@ from storage.schema import tickets as table
 from storage.sql import Database
 from tests.gateway.running import settings
 from tests.receiver import Receiver
-from tests.review.asking import question
+from tests.review.asking import answer, question
 
 # apprise reads all its services at the first address; that for mail asks for a module that Python will drop
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
@@ -85,7 +85,7 @@ async def test_each_kind_is_told_of_once(database: Database, notices: Notices) -
     await notices.look(wanted())
     await later(database, 25 * 3600)
     assert await notices.look(wanted())
-    await Tickets(database).answer(ticket, tenant="acme", by="Sato", answer="300 yen.")
+    await answer(Tickets(database), ticket)
     await later(database)
     assert await notices.look(wanted())
     told = [{what: news["tickets"] for what, news in body.items()} for body in await bodies(database)]

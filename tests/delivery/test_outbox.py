@@ -22,7 +22,7 @@ from gateway.review.tickets import Tickets
 from storage.schema import deliveries as table
 from storage.sql import Database
 from tests.receiver import Receiver as Played
-from tests.review.asking import question
+from tests.review.asking import answer, dismiss, question
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 NEXT_SECRET = "whsec_" + "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo="
@@ -55,7 +55,7 @@ def courier(database: Database, outbox: Outbox, http: httpx2.AsyncClient) -> Cal
 
 async def answered(tickets: Tickets, text: str = "How much is a residence card?") -> str:
     ticket = await tickets.open(question(text), outcome="escalated", reason="nothing_relevant", steps=())
-    await tickets.answer(ticket, tenant="acme", by="Sato", answer="300 yen.")
+    await answer(tickets, ticket, tenant="acme", by="Sato", answer="300 yen.")
     return ticket
 
 
@@ -101,16 +101,16 @@ async def test_two_secrets_sign_while_a_receiver_changes(
 
 async def test_only_whom_it_concerns_is_told(database: Database, tickets: Tickets) -> None:
     ticket = await tickets.open(question(), outcome="escalated", reason="r", steps=())
-    await tickets.dismiss(ticket, tenant="acme", by="Sato")
+    await dismiss(tickets, ticket, tenant="acme", by="Sato")
     foreign = await tickets.open(question(tenant="other"), outcome="escalated", reason="r", steps=())
-    await tickets.dismiss(foreign, tenant="other", by="Sato")
+    await dismiss(tickets, foreign, tenant="other", by="Sato")
     rows = [(row["target"], row["event"], row["ticket_id"]) for row in await all_of(database)]
     assert rows == [("elsewhere", "ticket.dismissed", foreign)]
 
 
 async def test_the_same_answer_again_is_not_sent_again(database: Database, tickets: Tickets) -> None:
     ticket = await answered(tickets)
-    await tickets.answer(ticket, tenant="acme", by="Sato", answer="300 yen.")
+    await answer(tickets, ticket, tenant="acme", by="Sato", answer="300 yen.")
     assert len(await all_of(database)) == 1
 
 
@@ -125,7 +125,7 @@ async def test_an_answer_that_is_not_kept_is_not_announced(
 
     monkeypatch.setattr(tickets, "_announcing", type("Breaks", (), {"put": breaks})())
     with pytest.raises(RuntimeError):
-        await tickets.answer(ticket, tenant="acme", by="Sato", answer="300 yen.")
+        await answer(tickets, ticket, tenant="acme", by="Sato", answer="300 yen.")
     assert (await tickets.get(ticket, tenant="acme")).state == "open"
     assert await all_of(database) == []
 

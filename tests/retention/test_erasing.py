@@ -42,7 +42,7 @@ from storage.schema import feedback as feedback_table
 from storage.schema import tickets as tickets_table
 from storage.sealing import Seal
 from storage.sql import Database
-from tests.review.asking import POLICY, question
+from tests.review.asking import POLICY, answer, question
 
 MARK = "xyzzyplugh"  # in every column that an asker can reach
 OTHER = "quuxfrobozz"  # the same of another asker
@@ -114,7 +114,7 @@ async def leave_traces(database: Database, asker: str, mark: str, *, at: datetim
     await judgements.label_draft(ticket, tenant="acme", by="Sato", faithful=False)
     made = await judgements.gate_was_wrong(ticket, tenant="acme", by="Sato")
     await examples.accept("acme", made.id, by="Admin")
-    await tickets.answer(ticket, tenant="acme", by="Sato", answer=f"Dear {mark}, here.")
+    await answer(tickets, ticket, tenant="acme", by="Sato", answer=f"Dear {mark}, here.")
     log = OutcomeLog(database, on_lost=lambda _: None)
     log.add(
         OutcomeRow(

@@ -18,7 +18,7 @@ from gateway.review.feedback import Feedback
 from gateway.review.gate_examples import GateExamples
 from gateway.review.given import GivenAnswers
 from gateway.review.judgements import Judgements
-from gateway.review.tickets import Tickets
+from gateway.review.tickets import Ticket, Tickets
 from gateway.settings.people import FeedbackSettings
 from storage.sql import Database
 
@@ -84,6 +84,20 @@ def closing_desk(database: Database, tickets: Tickets) -> SimpleNamespace:
     feedback = Feedback(database, GivenAnswers(database, keep_h=72), FeedbackSettings())
     closing = Closing(tickets, EntryStore(database), examples, judgements)
     return SimpleNamespace(closing=closing, feedback=feedback)
+
+
+async def answer(
+    tickets: Tickets, ticket_id: str, *, tenant: str = "acme", by: str = "Sato", answer: str = "300 yen."
+) -> Ticket:
+    """Answer a ticket, and nothing else."""
+    async with tickets._db.begin() as connection:
+        return await tickets.answer_within(connection, ticket_id, tenant=tenant, by=by, answer=answer)
+
+
+async def dismiss(tickets: Tickets, ticket_id: str, *, tenant: str = "acme", by: str = "Sato") -> Ticket:
+    """Dismiss a ticket, and nothing else."""
+    async with tickets._db.begin() as connection:
+        return await tickets.dismiss_within(connection, ticket_id, tenant=tenant, by=by)
 
 
 def question(

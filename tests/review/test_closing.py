@@ -33,6 +33,7 @@ class Room:
     tickets: Tickets
     entries: EntryStore
     examples: GateExamples
+    judgements: Judgements
     closing: Closing
 
     async def ticket(self, text: str = "How much is a residence card?", **asked: Any) -> str:
@@ -54,8 +55,9 @@ async def room(database: Database) -> Room:
         database, announcing=Outbox(database, [Receiver("helpdesk", "acme", frozenset({"answered"}))])
     )
     entries, examples = EntryStore(database), GateExamples(database, POLICY)
-    closing = Closing(tickets, entries, examples, Judgements(database, tickets, examples))
-    return Room(database, tickets, entries, examples, closing)
+    judgements = Judgements(database, tickets, examples)
+    closing = Closing(tickets, entries, examples, judgements)
+    return Room(database, tickets, entries, examples, judgements, closing)
 
 
 async def test_one_action_answers_publishes_teaches_and_labels(room: Room) -> None:
@@ -119,9 +121,11 @@ async def test_doing_it_again_changes_nothing(room: Room) -> None:
     first = await room.close(ticket, **said)
     assert await room.close(ticket, **said) == first
     assert len(await room.rows(deliveries)) == 1
+    assert (await room.close(ticket, answer=ANSWER, publication=Publication())).ticket == first.ticket
     for other in (
         {**said, "answer": "400 yen."},
-        {**said, "gate": None},
+        {**said, "gate": "may", "publication": None},
+        {**said, "faithful": True},
         {"gate": "may"},
         {"answer": ANSWER},
     ):
@@ -129,6 +133,27 @@ async def test_doing_it_again_changes_nothing(room: Room) -> None:
             await room.close(ticket, **other)
     with pytest.raises(Conflict):
         await room.close(ticket, by="Suzuki", **said)
+
+
+async def test_a_second_click_is_no_conflict_with_what_was_said_before_the_answer(room: Room) -> None:
+    """The console labels the draft and answers in two steps."""
+    ticket = await room.ticket()
+    await room.judgements.label_draft(ticket, tenant="acme", by="Sato", faithful=True)
+    await room.judgements.gate_was_wrong(ticket, tenant="acme", by="Sato")
+    first = await room.close(ticket, answer=ANSWER)
+    assert (await room.close(ticket, answer=ANSWER)).ticket == first.ticket
+    [kept] = await room.rows(draft_labels)
+    assert kept["faithful"] is True
+
+
+async def test_a_ticket_that_asks_the_same_gets_the_same_entry(room: Room) -> None:
+    published = (await room.close(await room.ticket(), answer=ANSWER, publication=Publication())).entry
+    assert published is not None
+    other = await room.ticket("How much is such a residence card?")
+    for _ in range(2):  # a repeat changes nothing
+        closed = await room.close(other, answer=ANSWER, entry_id=published.id)
+        assert (closed.ticket.state, closed.ticket.entry_id) == ("answered", published.id)
+    assert (await room.entries.list("acme")).total == 1
 
 
 async def test_if_one_part_is_refused_nothing_happened(room: Room) -> None:

@@ -26,7 +26,7 @@ from storage.schema import entries as entries_table
 from storage.schema import feedback as table
 from storage.sealing import Seal
 from storage.sql import Database
-from tests.review.asking import closing_desk
+from tests.review.asking import closing_desk, dismiss
 
 DRAFT = Draft(
     text="It is free.", contexts=(Passage(text="The fee is 300 yen.", source="fees.md"),), model="m"
@@ -225,7 +225,7 @@ async def test_the_same_question_waits_once(room: Room) -> None:
 async def test_a_ticket_that_was_closed_is_not_opened_again_by_the_same_request(room: Room) -> None:
     room.answered("r-1", asker="a", rag=True)
     [ticket] = (await room.say("r-1")).tickets
-    await room.tickets.dismiss(ticket, tenant="acme", by="Sato")
+    await dismiss(room.tickets, ticket, tenant="acme", by="Sato")
     assert (await room.say("r-1")).tickets == (ticket,)
     assert len(await room.waiting()) == 1
     room.answered("r-2", asker="b", rag=True)

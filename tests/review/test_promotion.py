@@ -13,11 +13,12 @@ from cache.entries import Source
 from cache.errors import DuplicatePhrasing, InvalidEntry
 from cache.store import EntryStore
 from gateway.errors import Conflict, InvalidRequest, NotFound
-from gateway.review.promotion import Publication, answer_and_publish, entry_id_of
+from gateway.review.closing import Review
+from gateway.review.promotion import Publication, entry_id_of
 from gateway.review.tickets import Tickets
 from storage.schema import entries as entries_table
 from storage.sql import Database
-from tests.review.asking import question
+from tests.review.asking import answer, closing_desk, question
 
 ANSWER = "A residence card is 300 yen."
 
@@ -34,15 +35,10 @@ async def opened(database: Database, text: str = "How much is a residence card?"
 async def published(
     database: Database, ticket_id: str, *, by: str = "Sato", answer: str = ANSWER, **more: object
 ):  # type: ignore[no-untyped-def]
-    return await answer_and_publish(
-        Tickets(database),
-        EntryStore(database),
-        ticket_id,
-        tenant="acme",
-        by=by,
-        answer=answer,
-        publication=Publication(**more),  # type: ignore[arg-type]
-    )
+    said = Review(answer=answer, publication=Publication(**more))  # type: ignore[arg-type]
+    closing = closing_desk(database, Tickets(database)).closing
+    closed = await closing.close(ticket_id, said, tenant="acme", by=by)
+    return closed.ticket, closed.entry
 
 
 async def count(database: Database) -> int:
@@ -121,7 +117,7 @@ async def test_an_entry_that_was_edited_since_is_not_undone_by_a_repeat(database
 
 async def test_an_answered_ticket_is_not_published_by_another(database: Database) -> None:
     ticket_id = await opened(database)
-    await Tickets(database).answer(ticket_id, tenant="acme", by="Sato", answer=ANSWER)
+    await answer(Tickets(database), ticket_id, tenant="acme", by="Sato", answer=ANSWER)
     for by in ("Sato", "Suzuki"):
         with pytest.raises(Conflict, match="already answered by Sato"):
             await published(database, ticket_id, by=by)

@@ -17,7 +17,7 @@ from gateway.review.waiting import waiting_ids
 from storage.schema import tickets as table
 from storage.sealing import MARK, Seal
 from storage.sql import Database
-from tests.review.asking import STEPS, question
+from tests.review.asking import STEPS, closing_desk, dismiss, question
 
 NOW = datetime.now(UTC)
 
@@ -110,7 +110,7 @@ async def test_a_new_ticket_is_shown_before_it_is_read_when_all_others_are_gone(
     gone = await _open(tickets, "How much is a passport?")
     await queue.catch_up()
     await queue.view("acme", Wish())
-    await tickets.dismiss(gone, tenant="acme", by="Sato")
+    await dismiss(tickets, gone, tenant="acme", by="Sato")
     await queue.catch_up()
     new = await _open(tickets, "Where is the swimming pool?")
     assert [one.first.id for one in (await queue.view("acme", Wish())).clusters] == [new]
@@ -156,15 +156,15 @@ async def test_another_tenants_tickets_are_not_there(tickets: Tickets, queue: Qu
 
 
 async def test_what_was_dismissed_is_listed_and_comes_back_when_that_is_taken_back(
-    tickets: Tickets, queue: Queue
+    tickets: Tickets, queue: Queue, database: Database
 ) -> None:
     id_ = await _open(tickets, "How much is a passport?")
     await queue.catch_up()
-    await tickets.dismiss(id_, tenant="acme", by="Sato")
+    await dismiss(tickets, id_, tenant="acme", by="Sato")
     await queue.catch_up()
     assert (await queue.view("acme", Wish())).clusters == ()
     assert (await queue.view("acme", Wish(states=("dismissed",)))).clusters[0].first.id == id_
-    assert (await tickets.reopen(id_, tenant="acme", by="Sato")).state == "open"
+    await closing_desk(database, tickets).closing.take_back(id_, tenant="acme", by="Sato")
     await queue.catch_up()
     assert (await queue.view("acme", Wish())).total == 1
 

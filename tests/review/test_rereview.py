@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,8 @@ from cache.store import EntryStore
 from encoders import encode_one
 from gateway.domain import Draft, Passage, Step
 from gateway.rag.documents import Documents
-from gateway.review.promotion import Publication, answer_and_publish
+from gateway.review.closing import Review
+from gateway.review.promotion import Publication
 from gateway.review.rereview import (
     DocumentChange,
     approve_again,
@@ -31,7 +33,7 @@ from storage.sql import Database
 from storage.testing import MemoryIndex
 from storage.vectors import VectorIndex
 from tests.cache.shelves import WEIGHTS, WordEncoder, content
-from tests.review.asking import question
+from tests.review.asking import closing_desk, dismiss, question
 
 OLD = "# Fees\n\nA residence card is 300 yen.\n\nPay at window 5.\n"
 NEW = OLD.replace("300", "400")
@@ -81,6 +83,12 @@ class Office:
 
     async def asked(self, *, tenant: str = "acme") -> tuple[Ticket, ...]:
         return (await self.tickets.list(tenant=tenant)).items
+
+    async def publish(self, ticket_id: str, answer: str, **said: Any) -> tuple[Ticket, Entry]:
+        closing = closing_desk(self.database, self.tickets).closing
+        review = Review(answer=answer, publication=Publication(**said))
+        closed = await closing.close(ticket_id, review, tenant="acme", by="Sato")
+        return closed.ticket, closed.entry
 
     async def finds(self, text: str) -> bool:
         found = await self.shelf.find(await encode_one(WordEncoder(), text), tenant="acme", language="en")
@@ -209,10 +217,7 @@ async def test_a_ticket_that_is_answered_brings_its_entry_back_in_other_words(of
     await office.read()
     (ticket,) = await office.asked()
     for _ in range(2):  # a repeat changes nothing
-        answered, entry = await answer_and_publish(
-            office.tickets, office.entries, ticket.id, tenant="acme", by="Sato", answer="400 yen.",
-            publication=Publication(phrasings=("residence card fee",)),
-        )  # fmt: skip
+        answered, entry = await office.publish(ticket.id, "400 yen.", phrasings=("residence card fee",))
     assert (answered.state, answered.entry_id, entry.id) == ("answered", card.id, card.id)
     assert (entry.state, entry.answer, entry.revision) == ("active", "400 yen.", 3)
     assert entry.phrasings == (CARD, "residence card fee")
@@ -231,7 +236,7 @@ async def test_a_dismissed_ticket_leaves_the_entry_out_of_service_until_the_next
     office.write("fees.md", NEW)
     await office.read()
     (ticket,) = await office.asked()
-    await office.tickets.dismiss(ticket.id, tenant="acme", by="Sato")
+    await dismiss(office.tickets, ticket.id, tenant="acme", by="Sato")
     await office.read()
     assert (await office.state(card), len(await office.asked())) == ("stale", 1)
     office.write("fees.md", NEW.replace("400", "500"))
@@ -345,10 +350,7 @@ async def test_a_published_answer_knows_what_it_came_from(
 ) -> None:
     steps = draft_of("fees.md", "https://example.org/x", "fees.md", "", "x" * 2_000, "bell\x07.md")
     ticket = await office.tickets.open(question(CARD), outcome="withheld", reason="unchecked", steps=steps)
-    _, entry = await answer_and_publish(
-        office.tickets, office.entries, ticket, tenant="acme", by="Sato", answer="300 yen.",
-        publication=Publication(sources=given),
-    )  # fmt: skip
+    _, entry = await office.publish(ticket, "300 yen.", sources=given)
     if expected is None:
         hours = version("# Hours\n\nNine to five.\n")
         expected = (Source("hours.md", hours), Source("fees.md", "mine"))

@@ -15,7 +15,7 @@ from gateway.review.tickets import Ticket, Tickets, canonical_id
 from storage.schema import ticket_events
 from storage.schema import tickets as table
 from storage.sql import Database
-from tests.review.asking import STEPS, question
+from tests.review.asking import STEPS, answer, dismiss, question
 
 
 async def opened(tickets: Tickets, text: str = "How much is a residence card?", **options: object) -> str:
@@ -95,7 +95,7 @@ async def test_a_list_is_narrowed_by_state_and_language(database: Database) -> N
     assert [ticket.id for ticket in found.items] == [japanese]
     assert await tickets.count_open() == 2
     assert await tickets.count_open(older_than=timedelta(hours=1)) == 0
-    await tickets.dismiss(english, tenant="acme", by="Sato")
+    await dismiss(tickets, english, tenant="acme", by="Sato")
     assert await tickets.count_open() == 1
 
 
@@ -110,7 +110,7 @@ async def test_two_reviewers_reach_for_one_ticket_and_one_gets_it(database: Data
     assert len(held) == 1
     assert sum(isinstance(one, Conflict) for one in results) == 2
     with pytest.raises(Conflict, match=f"claimed by {held[0].claimed_by}"):
-        await tickets.answer(ticket_id, tenant="acme", by="Yamada", answer="mine")
+        await answer(tickets, ticket_id, tenant="acme", by="Yamada", answer="mine")
 
 
 async def test_every_change_leaves_an_event(database: Database) -> None:
@@ -120,7 +120,7 @@ async def test_every_change_leaves_an_event(database: Database) -> None:
     await tickets.claim(ticket_id, tenant="acme", by="Sato")
     await tickets.release(ticket_id, tenant="acme", by="Sato")
     await tickets.release(ticket_id, tenant="acme", by="Sato")
-    await tickets.answer(ticket_id, tenant="acme", by="Suzuki", answer="300 yen.")
+    await answer(tickets, ticket_id, tenant="acme", by="Suzuki", answer="300 yen.")
     events = await tickets.events(ticket_id, tenant="acme")
     assert [(event.event, event.by) for event in events] == [
         ("opened", "gateway"), ("claimed", "Sato"), ("released", "Sato"), ("answered", "Suzuki"),
@@ -133,20 +133,20 @@ async def test_the_same_answer_again_changes_nothing_and_another_one_is_a_confli
 ) -> None:
     tickets = Tickets(database)
     ticket_id = await opened(tickets)
-    first = await tickets.answer(ticket_id, tenant="acme", by="Sato", answer=" 300 yen. ")
-    assert await tickets.answer(ticket_id, tenant="acme", by="Sato", answer="300 yen.") == first
+    first = await answer(tickets, ticket_id, tenant="acme", by="Sato", answer=" 300 yen. ")
+    assert await answer(tickets, ticket_id, tenant="acme", by="Sato", answer="300 yen.") == first
     assert (first.state, first.answer, first.claimed_by) == ("answered", "300 yen.", "Sato")
-    for by, answer in (("Sato", "400 yen."), ("Suzuki", "300 yen.")):
+    for by, other in (("Sato", "400 yen."), ("Suzuki", "300 yen.")):
         with pytest.raises(Conflict, match="already answered by Sato"):
-            await tickets.answer(ticket_id, tenant="acme", by=by, answer=answer)
+            await answer(tickets, ticket_id, tenant="acme", by=by, answer=other)
     with pytest.raises(Conflict):
-        await tickets.dismiss(ticket_id, tenant="acme", by="Sato")
+        await dismiss(tickets, ticket_id, tenant="acme", by="Sato")
 
 
 async def test_an_empty_answer_is_none(database: Database) -> None:
     tickets = Tickets(database)
     with pytest.raises(InvalidRequest, match="empty"):
-        await tickets.answer(await opened(tickets), tenant="acme", by="Sato", answer=" \n")
+        await answer(tickets, await opened(tickets), tenant="acme", by="Sato", answer=" \n")
 
 
 async def test_an_id_that_is_taken_is_drawn_again(database: Database) -> None:

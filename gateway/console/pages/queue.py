@@ -210,8 +210,8 @@ class _Page:
                 lambda id_: self.visit.services.tickets.release(id_, **by),
             ),
             "dismiss": (
-                lambda id_: self.visit.services.tickets.dismiss(id_, **by),
-                lambda id_: self.visit.services.tickets.reopen(id_, **by),
+                lambda id_: closing.close(id_, Review(), **by),
+                lambda id_: closing.take_back(id_, **by),
             ),
             "not_ours": (
                 lambda id_: closing.close(id_, Review(gate="may"), **by),

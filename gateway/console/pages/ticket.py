@@ -271,7 +271,7 @@ class _Page:
             await self._closed_by("ticket.done.must_not")
 
     async def _dismiss(self) -> None:
-        await self.visit.services.tickets.dismiss(self.ticket.id, **self.by)
+        await self.visit.services.desk.closing.close(self.ticket.id, Review(), **self.by)
         await self._closed_by("ticket.done.dismissed")
 
     async def _closed_by(self, text: str) -> None:

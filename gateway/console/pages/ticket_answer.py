@@ -13,8 +13,9 @@ from gateway.console.components.confirm import confirmed
 from gateway.console.visit import Visit
 from gateway.errors import InvalidRequest
 from gateway.review.bulk import each
+from gateway.review.closing import Closed, Review
 from gateway.review.judgements import Drafted
-from gateway.review.promotion import Publication, answer_and_publish
+from gateway.review.promotion import Publication
 from gateway.review.provenance import draft_sources
 from gateway.review.tickets import Ticket
 from gateway.review.waiting import Waiting
@@ -144,10 +145,7 @@ class Editor:
 
     async def deliver(self) -> None:
         """The asker gets the answer; nothing is kept for others."""
-        who = self.visit.person
-        await self.visit.services.tickets.answer(
-            self.ticket.id, tenant=who.tenant, by=who.name, answer=self.answer.value
-        )
+        await self._close(self.ticket.id, Review(answer=self.answer.value))
         await self._alike_too(None)
         await self._done("ticket.delivered")
 
@@ -171,7 +169,7 @@ class Editor:
         await self._on_done()
 
     async def _published(self, *, accept: bool) -> Entry:
-        services, who = self.visit.services, self.visit.person
+        services = self.visit.services
         approval = services.approvals.begin(accept_collisions=accept)
 
         async def check(entry: Entry) -> None:
@@ -182,19 +180,20 @@ class Editor:
             await approval.check(entry)
 
         with refusals_named():
-            _, entry = await answer_and_publish(
-                services.tickets,
-                services.stores.entries,
-                self.ticket.id,
-                tenant=who.tenant,
-                by=who.name,
-                answer=self.answer.value,
-                publication=self._publication(),
-                check=check,
-            )
+            said = Review(answer=self.answer.value, publication=self._publication())
+            entry = (await self._close(self.ticket.id, said, check=check)).entry
+        assert entry is not None  # noqa: S101 - for the type checker: it was published
         await index_now(services)
-        await approval.tell(entry, by=who.name)
+        await approval.tell(entry, by=self.visit.person.name)
         return entry
+
+    async def _close(
+        self, ticket_id: str, said: Review, *, check: Callable[[Entry], Awaitable[None]] | None = None
+    ) -> Closed:
+        who = self.visit.person
+        return await self.visit.services.desk.closing.close(
+            ticket_id, said, tenant=who.tenant, by=who.name, check=check
+        )
 
     def _publication(self) -> Publication:
         kind: EntryKind = "confirmed_answer" if self.kind.value == "confirmed_answer" else "ground_truth"
@@ -228,13 +227,8 @@ class Editor:
         """The same answer for the tickets that ask the same, if the reviewer wants that."""
         if not self.alike or not self.with_alike.value:
             return
-        who, tickets = self.visit.person, self.visit.services.tickets
-        await each(
-            [one.id for one in self.alike],
-            lambda id_: tickets.answer(
-                id_, tenant=who.tenant, by=who.name, answer=self.answer.value, entry_id=entry_id
-            ),
-        )
+        said = Review(answer=self.answer.value, entry_id=entry_id)
+        await each([one.id for one in self.alike], lambda id_: self._close(id_, said))
 
 
 def _lines_of(text: str) -> list[str]:
