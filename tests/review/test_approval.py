@@ -66,7 +66,8 @@ async def desk(database: Database) -> AsyncIterator[Desk]:
     encoder = WordEncoder()
     kept, index = EntryStore(database), MemoryIndex(encoder.identity)
     stores = Stores(
-        database=database, encoder=encoder, entry_index=index, passage_index=MemoryIndex(encoder.identity),
+        database=database, encoder=encoder, model=encoder, entry_index=index,
+        passage_index=MemoryIndex(encoder.identity),
         entries=kept, documents=Documents(database, index, encoder),
         shelf=Shelf(kept, index, encoder, weights=WEIGHTS, guards=[NotGuard()]),
     )  # fmt: skip
