@@ -56,13 +56,21 @@ class Suggestions:
 
     async def add(self, entry: Entry, text: str, *, source: SuggestionSource, by: str) -> Suggestion | None:
         """Count one more who asked so; None if the entry has this phrasing, or it can't be one."""
-        return await self._keep(entry, text, source=source, by=by, counted=None)
+        async with changing(self._db, entry.tenant) as connection:
+            return await self.add_within(connection, entry, text, source=source, by=by)
+
+    async def add_within(
+        self, connection: AsyncConnection, entry: Entry, text: str, *, source: SuggestionSource, by: str
+    ) -> Suggestion | None:
+        """The same in a transaction that changes other things, too (`cache.queries.changing`)."""
+        return await _keep(connection, entry, text, source=source, by=by, counted=None)
 
     async def note(
         self, entry: Entry, text: str, *, source: SuggestionSource, by: str, times: int
     ) -> Suggestion | None:
         """Keep what the record of past questions shows; noted again, it is not counted again."""
-        return await self._keep(entry, text, source=source, by=by, counted=times)
+        async with changing(self._db, entry.tenant) as connection:
+            return await _keep(connection, entry, text, source=source, by=by, counted=times)
 
     async def list(
         self,
@@ -111,29 +119,35 @@ class Suggestions:
             await connection.execute(update(table).where(table.c.id == suggestion_id).values(values))
             return await _read(connection, tenant, suggestion_id)
 
-    async def _keep(
-        self, entry: Entry, text: str, *, source: SuggestionSource, by: str, counted: int | None
-    ) -> Suggestion | None:
-        text = " ".join(text.split())
-        normalised = normalise(text)
-        known = {normalise(phrasing) for phrasing in entry.phrasings}
-        if not normalised or normalised in known or len(text) > LONGEST_PHRASING:
-            return None
-        key = exact_key(normalised)
-        async with changing(self._db, entry.tenant) as connection:
-            same = table.c.entry_id == entry.id, table.c.exact_key == key
-            row = (await connection.execute(select(table).where(*same))).mappings().first()
-            if row is None:
-                values = {
-                    "id": new_id(), "tenant": entry.tenant, "entry_id": entry.id, "text": text,
-                    "exact_key": key, "language": entry.language, "times": counted or 1, "source": source,
-                    "state": "open", "by": by, "at": datetime.now(UTC),
-                }  # fmt: skip
-                await connection.execute(insert(table), values)
-                return _suggestion(values)
-            changed = _again(_suggestion(row), source, counted)
-            await connection.execute(update(table).where(*same).values(changed))
-            return await _read(connection, entry.tenant, row["id"])
+
+async def _keep(
+    connection: AsyncConnection,
+    entry: Entry,
+    text: str,
+    *,
+    source: SuggestionSource,
+    by: str,
+    counted: int | None,
+) -> Suggestion | None:
+    text = " ".join(text.split())
+    normalised = normalise(text)
+    known = {normalise(phrasing) for phrasing in entry.phrasings}
+    if not normalised or normalised in known or len(text) > LONGEST_PHRASING:
+        return None
+    key = exact_key(normalised)
+    same = table.c.entry_id == entry.id, table.c.exact_key == key
+    row = (await connection.execute(select(table).where(*same))).mappings().first()
+    if row is None:
+        values = {
+            "id": new_id(), "tenant": entry.tenant, "entry_id": entry.id, "text": text,
+            "exact_key": key, "language": entry.language, "times": counted or 1, "source": source,
+            "state": "open", "by": by, "at": datetime.now(UTC),
+        }  # fmt: skip
+        await connection.execute(insert(table), values)
+        return _suggestion(values)
+    changed = _again(_suggestion(row), source, counted)
+    await connection.execute(update(table).where(*same).values(changed))
+    return await _read(connection, entry.tenant, row["id"])
 
 
 def _again(before: Suggestion, source: SuggestionSource, counted: int | None) -> dict[str, Any]:

@@ -128,9 +128,8 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     await _make_ready(settings, stores)
     metrics = Metrics(CollectorRegistry())
     background = Background(metrics.broken_loops)
-    outcomes = OutcomeLog(stores.database, on_lost=metrics.lost_outcomes.inc)
     approvals = _approvals(settings.cache, stores)
-    acceptances = Acceptances(stores.database, stores.entries, approvals.suggestions)
+    acceptances = _acceptances(stores, approvals, metrics)
     gatekeeping = await stack.enter_async_context(open_gate(settings, stores, metrics))
     rag = open_rag(settings.upstream, stores, metrics.retrieval)
     stack.push_async_callback(rag.close)
@@ -143,7 +142,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     lookups = _lookups(settings.cache, stores, metrics, delivering)
     audits = _audits(settings.cache, stores, delivering)
     desk = await stack.enter_async_context(open_desk(settings, stores, gatekeeping.examples, metrics))
-    telemetry = Telemetry(metrics, outcomes, lookups, acceptances, desk.given, texts=settings.logging.texts)
+    telemetry = _telemetry(settings, stores, metrics, lookups, acceptances, desk)
     queue = Queue(stores.database, stores.encoder, promise_hours=settings.review.promise_hours)
     loops = _loops(settings, stores, queue) | telemetry.loops | gatekeeping.loops | desk.loops
     for name, loop in loops.items():
@@ -172,6 +171,19 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         trying=_trying(settings, stores, gatekeeping, chatbot, judge),
         probe=await encode_one(stores.encoder, "Is anybody there?"),
     )
+
+
+def _telemetry(
+    settings: Settings,
+    stores: Stores,
+    metrics: Metrics,
+    lookups: LookupLog | None,
+    acceptances: Acceptances,
+    desk: Desk,
+) -> Telemetry:
+    outcomes = OutcomeLog(stores.database, on_lost=metrics.lost_outcomes.inc)
+    heard = acceptances if settings.cache.offers else None
+    return Telemetry(metrics, outcomes, lookups, heard, desk.given, texts=settings.logging.texts)
 
 
 def _loops(settings: Settings, stores: Stores, queue: Queue) -> dict[str, Loop]:
@@ -264,8 +276,13 @@ def _approvals(settings: CacheSettings, stores: Stores) -> Approvals:
     return Approvals(stores.database, trials, stores.encoder, on_collision=settings.on_collision)
 
 
+def _acceptances(stores: Stores, approvals: Approvals, metrics: Metrics) -> Acceptances:
+    lost = metrics.lost_acceptances.inc
+    return Acceptances(stores.database, stores.entries, approvals.suggestions, on_lost=lost)
+
+
 def _near_questions(settings: CacheSettings, stores: Stores) -> NearQuestions | None:
-    if not (settings.enabled and settings.did_you_mean):
+    if not settings.offers:
         return None
     return NearQuestions(stores.shelf, stores.encoder)
 

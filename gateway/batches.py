@@ -26,11 +26,17 @@ class Batches(Generic[R]):
     """Rows wait in memory for the next batch; what cannot be written in time is dropped and counted."""
 
     def __init__(
-        self, name: str, write: Callable[[Sequence[R]], Awaitable[None]], *, on_lost: Callable[[int], None]
+        self,
+        name: str,
+        write: Callable[[Sequence[R]], Awaitable[None]],
+        *,
+        on_lost: Callable[[int], None],
+        at_once: int = BATCH,
     ) -> None:
-        """`write` keeps all rows or none; it may raise `DatabaseUnavailable`."""
+        """`write` is given up to `at_once` rows and keeps all or none; it may raise `DatabaseUnavailable`."""
         self._write = write
         self._on_lost = on_lost
+        self._at_once = at_once
         self._waiting: deque[R] = deque()
         self._flushing = asyncio.Lock()  # the run beside the way, and whoever must read his own rows
         self._log = structlog.get_logger(f"sekisho.{name}")
@@ -59,20 +65,29 @@ class Batches(Generic[R]):
                 await self._write_some()
 
     async def _write_some(self) -> None:
-        batch = [self._waiting[place] for place in range(min(BATCH, len(self._waiting)))]
-        await self._write(batch)
+        batch = [self._waiting[place] for place in range(min(self._at_once, len(self._waiting)))]
+        try:
+            await self._write(batch)
+        except SQLAlchemyError:  # a row that SQL refuses must not take the others along
+            for row in batch:
+                await self._write_one(row)
         for row in batch:
-            if self._waiting and self._waiting[0] is row:
-                self._waiting.popleft()
+            self._forget(row)
+
+    async def _write_one(self, row: R) -> None:
+        try:
+            await self._write([row])
+        except SQLAlchemyError as exc:
+            self._on_lost(1)
+            self._log.error("row refused", error=type(exc).__name__)
+        self._forget(row)
+
+    def _forget(self, row: R) -> None:
+        if self._waiting and self._waiting[0] is row:
+            self._waiting.popleft()
 
     async def _flush_or_log(self) -> None:
         try:
             await self.flush()
         except DatabaseUnavailable as exc:
             self._log.warning("rows wait", rows=len(self._waiting), error=str(exc))
-        except SQLAlchemyError as exc:  # a row that SQL refuses must not stop all that come after it
-            refused = min(BATCH, len(self._waiting))
-            for _ in range(refused):
-                self._waiting.popleft()
-            self._on_lost(refused)
-            self._log.error("rows refused", rows=refused, error=type(exc).__name__)

@@ -65,6 +65,9 @@ class Metrics:
         self.lost_answers = counter(
             "answers_not_kept_total", "Answers that could not be kept for a thumbs down."
         )
+        self.lost_acceptances = counter(
+            "acceptances_not_kept_total", "Askers' yes to an offer that could not be kept."
+        )
         self.attempts = counter(
             "delivery_attempts_total", "Attempts to tell somebody outside.", "target", "result"
         )

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry
+from cache.queries import changing
 from cache.store import EntryStore
 from cache.suggestions import Suggestions
 from gateway.batches import Batches
@@ -60,7 +61,7 @@ class Acceptances:
         self._db = db
         self._entries = entries
         self._suggestions = suggestions
-        self._heard = Batches("acceptances", self._write, on_lost=on_lost)
+        self._heard = Batches("acceptances", self._write, on_lost=on_lost, at_once=1)  # each is a transaction
         self.run, self.flush = self._heard.run, self._heard.flush
 
     async def accept(self, asker: Conversation, *, request_id: str, entry_id: str, by: str) -> Reply:
@@ -116,11 +117,12 @@ class Acceptances:
         noted = select(ticket_events.c.detail).where(
             ticket_events.c.ticket_id == offered.id, ticket_events.c.event == EVENT
         )
-        async with self._db.begin() as connection:
+        async with changing(self._db, entry.tenant) as connection:
             if any(one["entry_id"] == entry.id for one in await connection.scalars(noted)):
                 return
             await connection.execute(insert(ticket_events), event | {"at": datetime.now(UTC)})
-        await self._suggestions.add(entry, offered.question, source="accepted", by=by)
+            asked = offered.question
+            await self._suggestions.add_within(connection, entry, asked, source="accepted", by=by)
 
 
 async def _offered(

@@ -89,6 +89,11 @@ class CacheSettings(Section):
     overdue: Literal["keep", "stale"] = "keep"  # what an entry is after its review_by; a ticket opens anyway
     did_you_mean: bool = False  # whether an asker who gets no answer is shown the questions near his
 
+    @property
+    def offers(self) -> bool:
+        """Whether any question is offered."""
+        return self.enabled and self.did_you_mean
+
 
 class UpstreamSettings(Section):
     """The production chatbot, or our own documents where there is none."""

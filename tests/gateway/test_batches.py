@@ -62,6 +62,17 @@ async def test_rows_that_sql_refuses_are_counted_and_the_next_ones_written(
     assert (lost, await written(database)) == ([1], ["refused"])
 
 
+async def test_one_refused_row_takes_no_other_of_its_batch_along(database: Database) -> None:
+    lost: list[int] = []
+    log = OutcomeLog(database, on_lost=lost.append)
+    for outcome in ("rag", None, "refused"):
+        log.add(row(outcome))
+    await log.flush()  # nor does it break the flush of whoever reads his own rows
+    log.add(row("withheld"))
+    await log.flush()
+    assert (lost, await written(database)) == ([1], ["rag", "refused", "withheld"])
+
+
 async def test_two_who_flush_at_once_write_each_row_once(database: Database) -> None:
     log = OutcomeLog(database, on_lost=pytest.fail)
     for _ in range(batches.BATCH + 1):

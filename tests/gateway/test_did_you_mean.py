@@ -13,7 +13,7 @@ import pytest
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from prometheus_client import CollectorRegistry
-from sqlalchemy import update
+from sqlalchemy import select, text, update
 
 from cache.guards import Compared
 from cache.indexing import index_pending
@@ -48,9 +48,10 @@ from gateway.routes import answers, openai
 from gateway.settings import PolicySettings, ServerSettings
 from gateway.telemetry import Metrics, Telemetry
 from gateway.understanding import Understanding
+from storage.schema import ticket_events
 from storage.schema import tickets as tickets_table
 from storage.sealing import Seal
-from storage.sql import Database
+from storage.sql import Database, DatabaseUnavailable
 from storage.testing import MemoryIndex
 from tests.cache.shelves import WEIGHTS, WordEncoder, content
 from tests.gateway.test_pipeline import NEAR_MISS, Stages, ask, checked, gate
@@ -405,20 +406,60 @@ async def test_a_yes_in_a_chat_is_the_offered_question_itself(desk: Desk) -> Non
     assert (await desk.suggested())[0].times == 1
 
 
+def _yes(offered: str, entry: str) -> Answered:
+    turns = (Turn("user", NEAR), Turn("assistant", offered), Turn("user", ENTRY))
+    conversation = Conversation(turns=turns, tenant="shop", request_id="r-2")
+    asked = Question(text=ENTRY, language="en", conversation=conversation)
+    return Answered(question=asked, text="Here.", source="ground_truth", reason="verified_exact", entry=entry)
+
+
+async def test_a_yes_that_could_not_be_counted_is_counted_when_it_is_written_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await desk.add(ENTRY)
+    offered = (await said_in_chat(desk, ("user", NEAR)))["choices"][0]["message"]["content"]
+    await said_in_chat(desk, ("user", NEAR), ("assistant", offered), ("user", ENTRY))
+    keep = desk.suggestions.add_within
+
+    async def breaks(*_: Any, **__: Any) -> None:
+        raise DatabaseUnavailable("away")
+
+    monkeypatch.setattr(desk.suggestions, "add_within", breaks)
+    with pytest.raises(DatabaseUnavailable):
+        await desk.acceptances.flush()
+    monkeypatch.setattr(desk.suggestions, "add_within", keep)
+    await desk.acceptances.flush()
+    [only] = await desk.suggested()
+    assert (only.text, only.times) == (NEAR, 1)
+
+
+async def test_a_yes_that_sql_refuses_is_told(desk: Desk) -> None:
+    lost: list[int] = []
+    acceptances = Acceptances(desk.database, desk.entries, desk.suggestions, on_lost=lost.append)
+    entry = await desk.add(ENTRY)
+    offered = (await said_in_chat(desk, ("user", NEAR)))["choices"][0]["message"]["content"]
+    await desk.suggestions.add(
+        (await desk.entries.list("shop")).entries[0], "Other words?", source="ticket", by=""
+    )
+    async with desk.database.begin() as connection:
+        await connection.execute(text("CREATE UNIQUE INDEX one_each ON suggestions (tenant)"))
+    acceptances.outcome(_yes(offered, entry))
+    await acceptances.flush()
+    assert lost == [1]
+    async with desk.database.connect() as connection:
+        events = (await connection.scalars(select(ticket_events.c.event))).all()
+    assert "offer_accepted" not in events
+
+
 async def test_a_yes_is_heard_to_what_was_offered_before_a_key_was_given(
     desk: Desk, database_url: str
 ) -> None:
     entry = await desk.add(ENTRY)
     offered = (await said_in_chat(desk, ("user", NEAR)))["choices"][0]["message"]["content"]
-    turns = (Turn("user", NEAR), Turn("assistant", offered), Turn("user", ENTRY))
-    conversation = Conversation(turns=turns, tenant="shop", request_id="r-2")
-    asked = Question(text=ENTRY, language="en", conversation=conversation)
     sealed = await Database.open(database_url, seal=Seal.of("0a" * 64))
     suggestions = Suggestions(sealed)
     acceptances = Acceptances(sealed, EntryStore(sealed), suggestions)
-    acceptances.outcome(
-        Answered(question=asked, text="Here.", source="ground_truth", reason="verified_exact", entry=entry)
-    )
+    acceptances.outcome(_yes(offered, entry))
     await acceptances.flush()
     [only] = (await suggestions.list("shop")).suggestions
     await sealed.close()
