@@ -7,17 +7,16 @@ from datetime import UTC, datetime
 from secrets import token_bytes
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.retention.traces import AT_ONCE, Traces, chunks
-from gateway.review.tickets import free_ticket_id, record_event
+from gateway.review.tickets import NewTicket, open_within
 from storage.parts import in_parts
-from storage.schema import entries, entry_phrasings, gate_examples, suggestions, tickets
+from storage.schema import entries, entry_phrasings, gate_examples, suggestions
 
 __all__ = ["ask_about_phrasings", "forget_examples", "forget_suggestions", "wipe_example"]
 
-BY = "gateway"
 REASON = "phrasing_of_forgotten"
 
 
@@ -99,25 +98,19 @@ async def _ask(connection: AsyncConnection, entry_id: str, positions: list[int])
     others = entry_phrasings.c.position.not_in(positions)
     kept = select(entry_phrasings.c.text).where(entry_phrasings.c.entry_id == entry_id, others)
     question = await connection.scalar(kept.order_by(entry_phrasings.c.position).limit(1))
-    now, ticket_id = datetime.now(UTC), await free_ticket_id(connection)
-    row = {
-        "id": ticket_id,
-        "tenant": entry["tenant"],
-        "group": entry["group"],
-        "request_id": f"{entry_id}@{entry['revision']}",
-        "language": entry["language"],
-        "real_question": question or entry_id,
-        "question": question or entry_id,
-        "outcome": "stale_entry",
-        "reason": REASON,
-        "steps": [{"type": REASON, "phrasings": [position + 1 for position in positions]}],
-        "state": "open",
-        "entry_id": entry_id,
-        "created_at": now,
-        "updated_at": now,
-    }
-    await connection.execute(insert(tickets).values(row))
-    await record_event(connection, ticket_id, "opened", by=BY, detail={"reason": REASON})
+    new = NewTicket(
+        tenant=entry["tenant"],
+        group=entry["group"],
+        request_id=f"{entry_id}@{entry['revision']}",
+        language=entry["language"],
+        real_question=question or entry_id,
+        question=question or entry_id,
+        outcome="stale_entry",
+        reason=REASON,
+        steps=[{"type": REASON, "phrasings": [position + 1 for position in positions]}],
+        entry_id=entry_id,
+    )
+    await open_within(connection, new)
 
 
 def _some(keys: Collection[bytes]) -> Iterator[Sequence[bytes]]:

@@ -23,7 +23,7 @@ from cache.writing import remember, write_next
 from gateway.errors import StoreUnavailable
 from gateway.review.given import GivenAnswers
 from gateway.review.steps import storable
-from gateway.review.tickets import free_ticket_id, record_event
+from gateway.review.tickets import NewTicket, open_within, record_event
 from gateway.settings.people import FeedbackSettings
 from storage.schema import answers, entries, feedback, outcomes, ticket_events, tickets
 from storage.schema.base import holds
@@ -33,7 +33,6 @@ __all__ = ["Feedback", "Kept", "Verdict"]
 
 Verdict = Literal["up", "down"]
 
-BY = "gateway"
 EVENT = "disputed"
 _WAITING = ("open", "claimed")
 
@@ -165,14 +164,10 @@ async def _told_before(connection: AsyncConnection, ticket_id: str, request_id: 
 
 async def _open(connection: AsyncConnection, given: RowMapping) -> str:
     """A ticket with everything that led to the answer."""
-    ticket_id, now = await free_ticket_id(connection), datetime.now(UTC)
     copied = (
         "tenant", "group", "request_id", "asker", "language", "real_question", "question", "turns", "steps",
         "entry_id",
     )  # fmt: skip
-    row = {name: given[name] for name in copied}
-    row |= {"id": ticket_id, "outcome": "disputed", "reason": "thumbs_down", "state": "open"}
-    await connection.execute(insert(tickets).values(row | {"created_at": now, "updated_at": now}))
-    detail = {"reason": "thumbs_down", "self_contained": given["self_contained"]}
-    await record_event(connection, ticket_id, "opened", by=BY, detail=detail)
-    return ticket_id
+    same = {name: given[name] for name in copied}
+    new = NewTicket(**same, outcome="disputed", reason="thumbs_down")
+    return await open_within(connection, new, detail={"self_contained": given["self_contained"]})

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from itertools import islice
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, RowMapping, exists, insert, not_, select, update
+from sqlalchemy import ColumnElement, RowMapping, exists, not_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry, Source
@@ -25,7 +25,7 @@ from cache.store import EntryStore
 from gateway.errors import Conflict
 from gateway.review.kept import writing
 from gateway.review.steps import Json, rendered
-from gateway.review.tickets import Tickets, free_ticket_id, record_event
+from gateway.review.tickets import NewTicket, Tickets, open_within, record_event
 from storage.schema import entries, tickets
 from storage.sql import Database
 
@@ -209,26 +209,19 @@ async def _open(
     connection: AsyncConnection, entry: Entry, steps: Sequence[Json], *, reason: str, by: str
 ) -> None:
     """A ticket that nobody asked: its question and answer are the entry's."""
-    now, ticket_id = datetime.now(UTC), await free_ticket_id(connection)
-    row = {
-        "id": ticket_id,
-        "tenant": entry.tenant,
-        "group": entry.group,
-        "request_id": f"{entry.id}@{entry.revision}",
-        "language": entry.language,
-        "real_question": entry.question,
-        "question": entry.question,
-        "outcome": "stale_entry",
-        "reason": reason,
-        "steps": list(steps),
-        "state": "open",
-        "entry_id": entry.id,
-        "created_at": now,
-        "updated_at": now,
-    }
-    await connection.execute(insert(tickets).values(row))
-    detail = {"reason": reason, "entry_revision": entry.revision}
-    await record_event(connection, ticket_id, "opened", by=by, detail=detail)
+    new = NewTicket(
+        tenant=entry.tenant,
+        group=entry.group,
+        request_id=f"{entry.id}@{entry.revision}",
+        language=entry.language,
+        real_question=entry.question,
+        question=entry.question,
+        outcome="stale_entry",
+        reason=reason,
+        steps=steps,
+        entry_id=entry.id,
+    )
+    await open_within(connection, new, by=by, detail={"entry_revision": entry.revision})
 
 
 async def _add(

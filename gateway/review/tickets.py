@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Protocol
 
 from sqlalchemy import RowMapping, func, insert, select, update
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.domain import Question, Step
@@ -23,14 +23,14 @@ from storage.sql import Database, DatabaseUnavailable
 
 __all__ = [
     "Announcing",
+    "NewTicket",
     "Ticket",
     "TicketEvent",
     "TicketOutcome",
     "TicketState",
     "Tickets",
     "canonical_id",
-    "free_ticket_id",
-    "new_ticket_id",
+    "open_within",
     "record_event",
 ]
 
@@ -72,6 +72,24 @@ class Ticket:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NewTicket:
+    """What a ticket is opened with."""
+
+    tenant: str
+    group: str
+    request_id: str
+    asker: str | None = None  # None: nobody asked, or nobody says who
+    language: str
+    real_question: str
+    question: str
+    turns: Sequence[Mapping[str, str]] = ()
+    outcome: TicketOutcome
+    reason: str
+    steps: Sequence[Json] = ()
+    entry_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TicketEvent:
     """Something that happened to a ticket, and who did it."""
 
@@ -87,6 +105,11 @@ class Announcing(Protocol):
     async def put(self, connection: AsyncConnection, ticket: Ticket, event: str, /) -> None: ...
 
 
+def _drawn_id() -> str:
+    """A random id that can be read out over the telephone."""
+    return "T-" + "".join(secrets.choice(_CROCKFORD) for _ in range(_ID_LENGTH))
+
+
 class Tickets:
     """All tickets. A ticket of another tenant is not there.
 
@@ -97,11 +120,11 @@ class Tickets:
         self,
         db: Database,
         *,
-        draw_id: Callable[[], str] | None = None,
+        draw_id: Callable[[], str] = _drawn_id,
         announcing: Announcing | None = None,
     ) -> None:
         self._db = db
-        self._draw_id = draw_id or new_ticket_id
+        self._draw_id = draw_id
         self._announcing = announcing
 
     async def open(
@@ -117,25 +140,13 @@ class Tickets:
         Raises:
             TicketNotStored: if it could not be kept. Nothing may be promised to the asker then.
         """
-        row = _row_of(question, outcome=outcome, reason=reason, steps=rendered_steps(steps))
-        detail = {"reason": reason, "self_contained": question.self_contained}
-        for _ in range(_ATTEMPTS):
-            try:
-                return await self._insert(row | {"id": self._draw_id()}, detail)
-            except IntegrityError:  # that id exists: draw another
-                continue
-            except (DatabaseUnavailable, SQLAlchemyError) as exc:
-                raise TicketNotStored(
-                    "the question could not be kept for a person; please ask again"
-                ) from exc
-        raise TicketNotStored("no free ticket number was found; please ask again")
-
-    async def _insert(self, row: dict[str, Any], detail: Mapping[str, Any]) -> str:
-        async with self._db.begin() as connection:
-            await connection.execute(insert(table).values(row))
-            await record_event(connection, row["id"], "opened", by="gateway", detail=detail)
-        ticket_id: str = row["id"]
-        return ticket_id
+        new = _new(question, outcome=outcome, reason=reason, steps=rendered_steps(steps))
+        detail = {"self_contained": question.self_contained}
+        try:
+            async with self._db.begin() as connection:
+                return await open_within(connection, new, detail=detail, draw_id=self._draw_id)
+        except (DatabaseUnavailable, SQLAlchemyError) as exc:
+            raise TicketNotStored("the question could not be kept for a person; please ask again") from exc
 
     async def get(self, ticket_id: str, *, tenant: str) -> Ticket:
         """One ticket. Raises `NotFound`, also for another tenant's."""
@@ -319,17 +330,35 @@ def canonical_id(ticket_id: str) -> str:
     return f"T-{letters.translate(_MISREAD)}"
 
 
-def new_ticket_id() -> str:
-    """A random id that can be read out over the telephone."""
-    return "T-" + "".join(secrets.choice(_CROCKFORD) for _ in range(_ID_LENGTH))
+async def open_within(
+    connection: AsyncConnection,
+    new: NewTicket,
+    *,
+    detail: Mapping[str, Any] | None = None,
+    by: str = "gateway",
+    draw_id: Callable[[], str] = _drawn_id,
+) -> str:
+    """Keep a question for a person in a transaction that changes other things, too; the ticket's id.
+
+    Raises:
+        TicketNotStored: if every id that was drawn is taken.
+    """
+    ticket_id, now = await _free_id(connection, draw_id), datetime.now(UTC)
+    row: dict[str, Any] = {name: getattr(new, name) for name in NewTicket.__dataclass_fields__}
+    row |= {"turns": list(new.turns), "steps": list(new.steps)}
+    row |= {"id": ticket_id, "state": "open", "created_at": now, "updated_at": now}
+    await connection.execute(insert(table).values(row))
+    noted = {"reason": new.reason, **(detail or {})}
+    await record_event(connection, ticket_id, "opened", by=by, detail=noted)
+    return ticket_id
 
 
-async def free_ticket_id(connection: AsyncConnection) -> str:
-    """A ticket number that nobody has yet."""
-    while True:
-        drawn = new_ticket_id()
+async def _free_id(connection: AsyncConnection, draw_id: Callable[[], str]) -> str:
+    for _ in range(_ATTEMPTS):
+        drawn = draw_id()
         if await connection.scalar(select(table.c.id).where(table.c.id == drawn)) is None:
             return drawn
+    raise TicketNotStored("no free ticket number was found; please ask again")
 
 
 async def record_event(
@@ -340,24 +369,21 @@ async def record_event(
     await connection.execute(insert(ticket_events).values(row))
 
 
-def _row_of(question: Question, *, outcome: str, reason: str, steps: list[Json]) -> dict[str, Any]:
-    conversation, now = question.conversation, datetime.now(UTC)
-    return {
-        "tenant": conversation.tenant,
-        "group": conversation.group,
-        "request_id": conversation.request_id,
-        "asker": conversation.asker,
-        "language": question.language,
-        "real_question": storable(conversation.real_question),
-        "question": storable(question.text),
-        "turns": [{"role": turn.role, "text": storable(turn.text)} for turn in conversation.turns[:-1]],
-        "outcome": outcome,
-        "reason": reason,
-        "steps": steps,
-        "state": "open",
-        "created_at": now,
-        "updated_at": now,
-    }
+def _new(question: Question, *, outcome: TicketOutcome, reason: str, steps: Sequence[Json]) -> NewTicket:
+    conversation = question.conversation
+    return NewTicket(
+        tenant=conversation.tenant,
+        group=conversation.group,
+        request_id=conversation.request_id,
+        asker=conversation.asker,
+        language=question.language,
+        real_question=storable(conversation.real_question),
+        question=storable(question.text),
+        turns=[{"role": turn.role, "text": storable(turn.text)} for turn in conversation.turns[:-1]],
+        outcome=outcome,
+        reason=reason,
+        steps=steps,
+    )
 
 
 def _ticket(row: RowMapping) -> Ticket:

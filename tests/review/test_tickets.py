@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select, text
 
 from gateway.errors import Conflict, InvalidRequest, NotFound, TicketNotStored
-from gateway.review.tickets import Ticket, Tickets, canonical_id
+from gateway.review.tickets import NewTicket, Ticket, Tickets, canonical_id, open_within
 from storage.schema import ticket_events
 from storage.schema import tickets as table
 from storage.sql import Database
@@ -153,6 +153,34 @@ async def test_an_id_that_is_taken_is_drawn_again(database: Database) -> None:
     ids = iter(["T-00000000", "T-00000000", "T-00000001"])
     tickets = Tickets(database, draw_id=lambda: next(ids))
     assert [await opened(tickets), await opened(tickets)] == ["T-00000000", "T-00000001"]
+
+
+async def test_a_ticket_without_a_free_id_is_an_error(database: Database) -> None:
+    tickets = Tickets(database, draw_id=lambda: "T-00000000")
+    assert await opened(tickets) == "T-00000000"
+    with pytest.raises(TicketNotStored, match="no free ticket number"):
+        await opened(tickets)
+
+
+async def test_a_ticket_that_nobody_asked_is_kept_with_what_it_is_about_or_not_at_all(
+    database: Database,
+) -> None:
+    new = NewTicket(
+        tenant="acme", group="", request_id="e-1@1", language="en", real_question="How much?",
+        question="How much?", outcome="stale_entry", reason="review_due", entry_id="e-1",
+    )  # fmt: skip
+    async with database.begin() as connection:
+        await open_within(connection, new)
+        await connection.rollback()  # the rest could not be kept
+    async with database.begin() as connection:
+        ticket_id = await open_within(connection, new, by="Sato", detail={"entry_revision": 1})
+    tickets = Tickets(database)
+    [only] = (await tickets.list(tenant="acme")).items
+    assert (only.id, only.state, only.asker, only.turns, only.revision) == (ticket_id, "open", None, (), 1)
+    [event] = await tickets.events(ticket_id, tenant="acme")
+    assert (event.by, event.event, event.detail) == (
+        "Sato", "opened", {"reason": "review_due", "entry_revision": 1},
+    )  # fmt: skip
 
 
 async def test_a_ticket_that_cannot_be_stored_is_an_error_and_leaves_nothing(database: Database) -> None:
