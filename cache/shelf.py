@@ -122,6 +122,18 @@ class Shelf:
         """
         return (await self._ranked(question, tenant=tenant, language=language, group=group))[:limit]
 
+    async def by_evidence(
+        self, question: Encoded, *, tenant: str, language: str, group: str = "", limit: int = 5
+    ) -> tuple[Candidate, ...]:
+        """As `neighbours`, for whoever needs no score: the first one's is not yet what the pair model says.
+
+        Raises:
+            IndexUnavailable: if the index can't be asked.
+            EncoderError: if another reading of the question can't be encoded.
+        """
+        _, ranked = await self._found(question, tenant=tenant, language=language, group=group)
+        return ranked[:limit]
+
     async def cut(self, tenant: str, language: str) -> Cut:
         """From which score this shelf serves: as calibrated, else the default."""
         kept = await self._cuts.of(tenant, language)
@@ -156,22 +168,30 @@ class Shelf:
     async def _ranked(
         self, question: Encoded, *, tenant: str, language: str, group: str
     ) -> tuple[Candidate, ...]:
-        look = partial(self._rank, question, tenant=tenant, language=language, group=group)
+        async def look() -> tuple[Candidate, ...]:
+            read, ranked = await self._found(question, tenant=tenant, language=language, group=group)
+            return await self.scorer(language).first_reread(read, ranked)
+
         return await self._looks.once("ranked", question, (tenant, language, group), look)
 
-    async def _rank(
+    async def _found(
         self, question: Encoded, *, tenant: str, language: str, group: str
-    ) -> tuple[Candidate, ...]:
-        """The candidates by the first reading of the question that says all that the best of them says."""
-        ranked: tuple[Candidate, ...] = ()
-        for text in readings(question.text, language):
-            asked = question if text == question.text else await encode_one(self._encoder, text)
-            ranked = await self._rank_as(asked, tenant=tenant, language=language, group=group)
-            if ranked and says_all(text, ranked[0].phrasing, language):
-                break
-        return ranked
+    ) -> tuple[str, tuple[Candidate, ...]]:
+        """The first reading that says all that its best candidate says, else the last, and what it finds."""
 
-    async def _rank_as(
+        async def look() -> tuple[str, tuple[Candidate, ...]]:
+            found: tuple[str, tuple[Candidate, ...]] = (question.text, ())
+            for text in readings(question.text, language):
+                asked = question if text == question.text else await encode_one(self._encoder, text)
+                ranked = await self._found_as(asked, tenant=tenant, language=language, group=group)
+                found = text, ranked
+                if ranked and says_all(text, ranked[0].phrasing, language):
+                    break
+            return found
+
+        return await self._looks.once("found", question, (tenant, language, group), look)
+
+    async def _found_as(
         self, question: Encoded, *, tenant: str, language: str, group: str
     ) -> tuple[Candidate, ...]:
         everybodys, groups = shelf_key(tenant, language, ""), shelf_key(tenant, language, group)
@@ -184,9 +204,8 @@ class Shelf:
             return ()
         ids = [*_first_entries(near, ENTRIES), *_first_entries(worded, ENTRIES_BY_WORDS)]
         entries = await self._store.served(tenant, language, tuple(dict.fromkeys(ids)), group=group)
-        scorer = self.scorer(language)
-        ranked = candidates(question.text, _similar(near, worded), entries, scorer.weighing)
-        return await scorer.first_reread(question.text, ranked)
+        weighing = self.scorer(language).weighing
+        return candidates(question.text, _similar(near, worded), entries, weighing)
 
     def scorer(self, language: str) -> Scorer:
         """How entries in a language get their scores."""

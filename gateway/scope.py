@@ -23,12 +23,12 @@ class EntryScope:
         self._shelf = shelf
 
     async def near(self, question: Encoded, /, *, tenant: str, group: str = "") -> Sequence[Neighbour]:
-        """The nearest entries that the asker may read; none where index or pair model can't be asked."""
+        """The nearest entries that the asker may read; none where index or encoder can't be asked."""
         shelf = {"tenant": tenant, "language": language_of(question.text), "group": group}
         if exact := await self._shelf.exact(question, **shelf):
             return [_neighbour(question, exact.phrasing, 1.0, exact.entry.id)]
         try:
-            found = await self._shelf.neighbours(question, limit=LOOKED_AT, **shelf)
+            found = await self._shelf.by_evidence(question, limit=LOOKED_AT, **shelf)
         except (IndexUnavailable, EncoderError):
             return ()
         return [

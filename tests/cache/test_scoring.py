@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from cache.asking import readings
 from cache.evidence import Numbers, Rereading, Weights
 from cache.indexing import index_pending
 from cache.matching import Hit, Match, Miss, NearMiss
@@ -77,6 +78,25 @@ async def test_a_language_the_pair_model_does_not_know_is_judged_without_it(
     pairs = ScriptedPairs(-6.0)
     assert isinstance(await found(pairs, store, index, language="ja"), Hit)
     assert pairs.read == []
+
+
+async def test_a_look_without_a_score_reads_nothing_and_a_question_with_a_preface_is_read_once(
+    store: EntryStore, index: VectorIndex
+) -> None:
+    pairs, encoder = ScriptedPairs(3.0), WordEncoder()
+    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING, 0.6)
+    shelf = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs)
+    stored = "Does the old blue family card pay for the bus?"
+    await store.create("shop", content(stored), by="ann", state="active")
+    await index_pending(store, index, encoder)
+    text = "I have the old blue family card since I moved here last year. Does the card pay for the bus?"
+    assert len(readings(text, "en")) > 1
+    question = await encode_one(encoder, text)
+    (seen,) = await shelf.by_evidence(question, tenant="shop", language="en")
+    assert pairs.read == []
+    (scored,) = await shelf.neighbours(question, tenant="shop", language="en")
+    assert pairs.read == [(text, stored)]
+    assert (scored.phrasing, scored.evidence) == (seen.phrasing, seen.evidence)
 
 
 async def test_only_what_may_well_answer_is_read() -> None:

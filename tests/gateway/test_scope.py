@@ -13,7 +13,7 @@ from storage.vectors import IndexUnavailable
 
 
 class BrokenShelf:
-    """A shelf whose exact tier works and whose index or pair model doesn't."""
+    """A shelf whose exact tier works and whose index or encoder doesn't."""
 
     def __init__(self, failure: Exception) -> None:
         self.failure = failure
@@ -21,12 +21,12 @@ class BrokenShelf:
     async def exact(self, question: Encoded, **_: Any) -> None:
         return None
 
-    async def neighbours(self, question: Encoded, **_: Any) -> None:
+    async def by_evidence(self, question: Encoded, **_: Any) -> None:
         raise self.failure
 
 
 @pytest.mark.parametrize(
-    "failure", [IndexUnavailable("locked"), EncoderError("the pair model is gone")], ids=str
+    "failure", [IndexUnavailable("locked"), EncoderError("the encoder is gone")], ids=str
 )
 async def test_no_entry_is_shown_where_none_can_be_found(failure: Exception) -> None:
     scope = EntryScope(BrokenShelf(failure))  # type: ignore[arg-type]
