@@ -19,7 +19,7 @@ from cache.store import EntryStore
 from encoders import Encoder, EncoderIdentity
 from encoders.memo import MemoEncoder
 from encoders.onnx import OnnxEncoder
-from encoders.pairs import OnnxPairModel
+from encoders.pairs import MemoPairModel, OnnxPairModel, PairModel
 from encoders.sentence_transformers import SentenceTransformersEncoder
 from encoders.shipped import load_shipped
 from gateway.rag.documents import Documents
@@ -95,7 +95,7 @@ async def open_stores(settings: Settings, *, anew: bool = False) -> AsyncIterato
             indexes[0],
             encoder,
             target_error=settings.cache.target_error,
-            pairs=await to_thread.run_sync(OnnxPairModel.load) if settings.cache.pair_model else None,
+            pairs=await _open_pair_model(settings) if settings.cache.pair_model else None,
         )
         yield Stores(
             database=database,
@@ -158,6 +158,17 @@ async def _open_model(settings: Settings) -> Encoder:
             )
         case _:
             assert_never(chosen.kind)
+
+
+async def _open_pair_model(settings: Settings) -> PairModel:
+    """What reads two questions together, remembering recent pairs.
+
+    Raises:
+        EncoderError: naming what is missing.
+    """
+    model = await to_thread.run_sync(OnnxPairModel.load)
+    remembered = settings.encoder.remembered
+    return MemoPairModel(model, size=remembered) if remembered else model
 
 
 async def _open_index(settings: Settings, name: str, identity: EncoderIdentity, *, anew: bool) -> VectorIndex:

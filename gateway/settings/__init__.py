@@ -137,7 +137,7 @@ class EncoderSettings(Section):
     base_url: Url | None = None
     api_key: SecretStr | None = None
     threads: int = Field(1, ge=1, le=64)
-    remembered: int = Field(4096, ge=0)  # vectors of recent texts kept in memory, as traffic repeats itself
+    remembered: int = Field(4096, ge=0)  # recent texts and pairs kept in memory: traffic repeats itself
 
     @model_validator(mode="after")
     def _others_need_a_model(self) -> Self:

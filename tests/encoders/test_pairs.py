@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from encoders.pairs import SHIPPED, OnnxPairModel
+from encoders.memo import LARGEST_CALL
+from encoders.pairs import SHIPPED, MemoPairModel, OnnxPairModel
 
 QUESTION = "How do I activate my new card?"
 
@@ -48,6 +51,45 @@ async def test_many_callers_at_once_get_their_own_scores(model: OnnxPairModel) -
     alone = [(await model.scores([(text, QUESTION)]))[0] for text in questions]
     found = await asyncio.gather(*(model.scores([(text, QUESTION)]) for text in questions))
     assert np.allclose([scores[0] for scores in found], alone, atol=0.05)
+
+
+class Lengths:
+    """Says how long two questions are together, and notes what it is asked."""
+
+    languages = ("en",)
+    digest = "lengths"
+
+    def __init__(self) -> None:
+        self.read: list[tuple[str, str]] = []
+
+    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]:
+        self.read += pairs
+        return np.array([len(one) + len(other) / 10 for one, other in pairs])
+
+
+async def test_a_pair_that_was_read_is_not_read_again_and_its_turn_counts() -> None:
+    inner = Lengths()
+    memo = MemoPairModel(inner, size=3)
+    assert (memo.languages, memo.digest) == (inner.languages, inner.digest)
+    asked = [("a", "bcd"), ("abc", "d"), ("a", "bcd")]
+    for _ in range(2):
+        assert (await memo.scores(asked)).tolist() == [1.3, 3.1, 1.3]
+    assert inner.read == [("a", "bcd"), ("abc", "d")]
+    assert (await memo.scores([("bcd", "a")])).tolist() == [3.1]
+    assert inner.read[-1] == ("bcd", "a")
+
+
+async def test_what_was_read_longest_ago_is_forgotten_and_large_calls_are_not_kept() -> None:
+    inner = Lengths()
+    memo = MemoPairModel(inner, size=2)
+    for text in ("a", "b", "a", "c", "a", "b"):
+        await memo.scores([(text, "")])
+    assert [one for one, _ in inner.read] == ["a", "b", "c", "b"]
+    many = [(str(number), "") for number in range(LARGEST_CALL + 1)]
+    assert len(await memo.scores(many)) == len(many)
+    await memo.scores(many[:1])
+    assert len(inner.read) == 4 + len(many) + 1
+    assert (await memo.scores([])).shape == (0,)
 
 
 def test_the_model_is_light_and_says_whose_work_it_is() -> None:
