@@ -44,6 +44,10 @@ class Quantity:
             for theirs, their_unit in other.readings
         )
 
+    def is_of(self, other: Quantity) -> bool:
+        """Whether both are so much of one thing: a day and two weeks."""
+        return any(unit and unit == theirs for _, unit in self.readings for _, theirs in other.readings)
+
     def __str__(self) -> str:
         return self.written
 
@@ -102,8 +106,9 @@ def _differ(here: Quantities, there: Quantities, alike: float) -> bool:
 
 
 def _missing(some: Quantities, others: Quantities) -> bool:
-    """Whether one of the numbers that can't be left out has no counterpart."""
-    return any(not one.weak and not any(one.agrees_with(other) for other in others) for one in some)
+    """Whether one of the numbers has no counterpart, of those that can't be left out or are exchanged."""
+    alone = (one for one in some if not any(one.agrees_with(other) for other in others))
+    return any(not one.weak or any(one.is_of(other) for other in others) for one in alone)
 
 
 def _agree(here: Quantities, one: Quantities) -> bool:
