@@ -11,6 +11,7 @@ from typing import NoReturn
 import numpy as np
 import pytest
 import structlog
+from hypothesis import HealthCheck, settings
 from qdrant_client import AsyncQdrantClient
 
 from encoders import EncoderIdentity, Vector, runtime
@@ -23,6 +24,8 @@ from storage.vectors import VectorIndex
 from tests.postgres import PostgresServer
 
 os.environ["COLUMNS"] = "160"  # tables are as wide wherever the tests run
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")  # how long an example takes depends on what else the machine does
 
 OpenIndex = Callable[[EncoderIdentity], Awaitable[VectorIndex]]
 
