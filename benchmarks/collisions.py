@@ -75,9 +75,11 @@ async def large(on: Bench, folder: Path) -> None:
         for start in range(0, len(texts), PHRASINGS)
     ]
     shelf = Shelf(on.store, on.index, on.encoder)
-    cut = (await shelf.cut(FAQS[0], "en")).score
+    cut = await shelf.cut(FAQS[0], "en")
     _, _, encoding = await timed(on.encoder.encode(texts))
-    work = competing(entries, on.encoder, scorer=shelf.scorer("en"), cut=cut, guards=shelf.guards)
+    work = competing(
+        entries, on.encoder, scorer=shelf.scorer("en", cut.trust), cut=cut.score, guards=shelf.guards
+    )
     found, _, cpu = await timed(work)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{len(entries)} entries, {len(texts)} phrasings: {len(found)} pairs")

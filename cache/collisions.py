@@ -16,6 +16,7 @@ from anyio import to_thread
 from numpy.typing import NDArray
 
 from cache.arrays import Owners, ShelfArrays, without_entries
+from cache.calibration import Cut
 from cache.entries import Entry
 from cache.evidence import EVIDENCE, Evidence, Weighing
 from cache.guards import Guard
@@ -107,8 +108,8 @@ async def shelf_collisions(shelf: Shelf, entries: Sequence[Entry], encoder: Enco
     if not entries:
         return ()
     cut = await _cut(shelf, entries[0])
-    scorer = shelf.scorer(entries[0].language)
-    return await competing(entries, encoder, scorer=scorer, cut=cut, guards=shelf.guards)
+    scorer = shelf.scorer(entries[0].language, cut.trust)
+    return await competing(entries, encoder, scorer=scorer, cut=cut.score, guards=shelf.guards)
 
 
 async def competing(
@@ -152,14 +153,14 @@ async def _in_words(entry: Entry, question: Encoded, shelf: Shelf, group: str) -
         ]  # fmt: skip
     cut = await _cut(shelf, entry)
     near = await shelf.neighbours(question, tenant=tenant, language=language, group=group)
-    found = (_collision(entry, question.text, one, cut, shelf.guards) for one in near)
+    found = (_collision(entry, question.text, one, cut.score, shelf.guards) for one in near)
     return [one for one in found if one is not None]
 
 
-async def _cut(shelf: Shelf, entry: Entry) -> float:
+async def _cut(shelf: Shelf, entry: Entry) -> Cut:
     """The cut as calibrated: an audit that tightens or pauses a shelf separates no entries."""
     cut = await shelf.cut(entry.tenant, entry.language)
-    return cut.score if cut.tightened_from is None else cut.tightened_from
+    return cut if cut.tightened_from is None else replace(cut, score=cut.tightened_from)
 
 
 def _collision(

@@ -48,7 +48,7 @@ class Cuts:
         """Store the cut of a shelf in the place of its last one; a score that stays keeps its `since`."""
         async with self._db.begin() as connection:
             before = self._valid(await recall(connection, _name(tenant, language)))
-            stays = before and (before.score, before.tightened_from) == (cut.score, cut.tightened_from)
+            stays = before and _scores(before) == _scores(cut)
             kept = replace(cut, since=before.since if before and stays else _now())
             await remember(connection, {_name(tenant, language): self._value(kept)})
         self._known.pop((tenant, language), None)
@@ -81,6 +81,10 @@ class Cuts:
             return None
         cut = Cut(**{name: field for name, field in value.items() if name != "made_for"})  # type: ignore[arg-type]
         return cut if cut.target_error == self._target_error else None
+
+
+def _scores(cut: Cut) -> tuple[float, float | None, str]:
+    return cut.score, cut.tightened_from, cut.trust
 
 
 def _now() -> str:

@@ -26,6 +26,7 @@ __all__ = [
     "PHRASINGS",
     "Evidence",
     "Rereading",
+    "Trust",
     "Weighing",
     "Weights",
     "agreement",
@@ -49,6 +50,9 @@ ENTRIES = 6  # nearest entries that are looked at in full
 PHRASINGS = 48  # nearest phrasings that are looked at: with ten an entry, at least the five nearest entries
 
 Reading = Literal["meaning", "words", "characters"]
+Trust = Literal["much", "little", "none"]
+"""How much the pair model's word counts on a shelf: it learnt a few subjects, and knows little of others."""
+
 Numbers = NDArray[np.float64]
 Share = TypeVar("Share", float, Numbers)
 
@@ -115,8 +119,9 @@ class Weights:
 
     readings: Mapping[Reading, Weighing]
     default_cuts: Mapping[Reading, float]
-    rereading: Rereading | None = None  # where a pair model knows the language
+    rereading: Rereading | None = None  # where a pair model knows the language; it is trusted little
     rereading_cut: float = 1.0
+    familiar: Rereading | None = None  # where calibration shows that it knows the subject, too
     digest: str = ""  # of the table: scores by other weights are other scores
 
     @classmethod
@@ -126,16 +131,15 @@ class Weights:
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Self:
-        """The weights written as a mapping per reading, and one called `rereading`."""
-        again = table.get("rereading")
+        """The weights written as a mapping per reading, and those called `rereading` and `familiar`."""
+        again, familiar = table.get("rereading"), table.get("familiar")
         readings = {reading: table[reading] for reading in get_args(Reading) if reading in table}
         return cls(
             {reading: _weighing(part) for reading, part in readings.items()},
             {reading: float(part["default_cut"]) for reading, part in readings.items()},
-            Rereading(**{name: float(again[name]) for name in ("bias", "first", "pair", "farthest")})
-            if again
-            else None,
+            _rereading(again) if again else None,
             float(again["default_cut"]) if again else 1.0,
+            _rereading(familiar) if familiar else None,
             sha256(repr(table).encode()).hexdigest(),
         )
 
@@ -164,6 +168,10 @@ def covered(characters: Share, unaligned: Share) -> Share:
     a partner.
     """
     return 1.0 - characters * unaligned
+
+
+def _rereading(part: Mapping[str, Any]) -> Rereading:
+    return Rereading(**{name: float(part[name]) for name in ("bias", "first", "pair", "farthest")})
 
 
 def _weighing(part: Mapping[str, Any]) -> Weighing:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cache.evidence import Numbers, Rereading, Weighing
+from cache.evidence import Numbers, Rereading, Trust, Weighing
 from cache.matching import Candidate
 from encoders.pairs import PairModel
 
@@ -18,11 +18,12 @@ WORTH_READING = 0.2  # by evidence alone; whatever has less is no hit, however w
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """How the entries of one language get their scores."""
+    """How the entries of a shelf get their scores."""
 
     weighing: Weighing
     rereading: Rereading | None = None
     pairs: PairModel | None = None
+    trust: Trust = "none"
 
     async def reread(self, scores: Numbers, pairs: Sequence[tuple[str, str]]) -> Numbers:
         """The scores after the pair model has read a question and a phrasing for each.
@@ -30,14 +31,25 @@ class Scorer:
         Raises:
             EncoderError: if the model can't be run. What was not read must not be served.
         """
-        if self.pairs is None or self.rereading is None:
-            return scores
+        return self.after(scores, await self.logits(scores, pairs))
+
+    async def logits(self, scores: Numbers, pairs: Sequence[tuple[str, str]]) -> Numbers:
+        """What the pair model says of a question and a phrasing for each score; NaN where it is not asked.
+
+        Raises:
+            EncoderError: if the model can't be run.
+        """
+        logits = np.full(len(scores), np.nan)
         worth = np.flatnonzero(scores >= WORTH_READING)
-        read = scores.copy()
-        if len(worth):
-            logits = await self.pairs.scores([pairs[int(at)] for at in worth])
-            read[worth] = self.rereading.probability(scores[worth], logits)
-        return read
+        if self.pairs is not None and self.rereading is not None and len(worth):
+            logits[worth] = await self.pairs.scores([pairs[int(at)] for at in worth])
+        return logits
+
+    def after(self, scores: Numbers, logits: Numbers) -> Numbers:
+        """The scores after what the pair model said."""
+        if self.rereading is None:
+            return scores
+        return np.where(np.isnan(logits), scores, self.rereading.probability(scores, logits))
 
     async def first_reread(self, question: str, ranked: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
         """The candidates, the first one with its final score. Only the first is ever served."""

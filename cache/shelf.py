@@ -12,7 +12,7 @@ from typing import Self
 from cache.asking import readings, says_all
 from cache.calibration import Cut, Labelled, shelf_cut
 from cache.cuts import Cuts
-from cache.evidence import ENTRIES, PHRASINGS, Weights
+from cache.evidence import ENTRIES, PHRASINGS, Trust, Weighing, Weights
 from cache.guards import Guard, default_guards
 from cache.indexing import shelf_key, spread_of
 from cache.looks import Looks
@@ -28,6 +28,7 @@ __all__ = ["Labelled", "Shelf"]
 TARGET_ERROR = 0.01  # wrong answers per request, where the operator states nothing
 WORDINGS = 16  # phrasings asked for by their words
 ENTRIES_BY_WORDS = 4
+TRUSTS: tuple[Trust, ...] = ("little", "much", "none")  # little where nothing shows how much
 _JUDGED_BY = {"meaning": "meaning", "words": "meaning, words", "characters": "characters only"}
 
 
@@ -95,14 +96,14 @@ class Shelf:
             return Hit(
                 entry=exact.entry, phrasing=exact.phrasing, tier="exact", score=1.0, reason="the same words"
             )
+        cut = await self.cut(tenant, language)
         try:
-            ranked = await self._ranked(question, tenant=tenant, language=language, group=group)
+            ranked = await self._ranked(cut.trust, question, tenant=tenant, language=language, group=group)
         except IndexUnavailable as dead:
             return Miss(reason=f"the index could not be asked: {dead}", lookup_failed=True)
         except EncoderError as broken:  # a verifier that fails is a miss
             return Miss(reason=f"a model could not be asked: {broken}", lookup_failed=True)
-        cut = (await self.cut(tenant, language)).score
-        return decide(question.text, ranked, cut=cut, guards=self._guards)
+        return decide(question.text, ranked, cut=cut.score, guards=self._guards)
 
     async def exact(
         self, question: Encoded, *, tenant: str, language: str, group: str = ""
@@ -120,7 +121,8 @@ class Shelf:
             IndexUnavailable: if the index can't be asked.
             EncoderError: if the pair model can't be asked.
         """
-        return (await self._ranked(question, tenant=tenant, language=language, group=group))[:limit]
+        trust = (await self.cut(tenant, language)).trust
+        return (await self._ranked(trust, question, tenant=tenant, language=language, group=group))[:limit]
 
     async def by_evidence(
         self, question: Encoded, *, tenant: str, language: str, group: str = "", limit: int = 5
@@ -146,14 +148,17 @@ class Shelf:
             probes=0,
             served=0.0,
             why="default cut: this shelf was not calibrated for this target and model",
+            trust=self.scorer(language).trust,
         )
 
     async def calibrate(self, tenant: str, language: str, labelled: Sequence[Labelled] = ()) -> Cut:
         """Find the cut of a shelf from its entries, or from enough labelled questions, and keep it."""
+        scorer = self.scorer(language)
         cut = await shelf_cut(
             await self._store.whole_shelf(tenant, language),
             self._encoder,
-            scorer=self.scorer(language),
+            scorer=scorer,
+            others=[self.scorer(language, trust) for trust in TRUSTS[1:]] if scorer.pairs else (),
             target_error=self._target_error,
             default=self._default_cut(language),
             guards=self._guards,
@@ -166,13 +171,13 @@ class Shelf:
         return await self._cuts.tighten(tenant, language, present=present, score=score, why=why)
 
     async def _ranked(
-        self, question: Encoded, *, tenant: str, language: str, group: str
+        self, trust: Trust, question: Encoded, *, tenant: str, language: str, group: str
     ) -> tuple[Candidate, ...]:
         async def look() -> tuple[Candidate, ...]:
             read, ranked = await self._found(question, tenant=tenant, language=language, group=group)
-            return await self.scorer(language).first_reread(read, ranked)
+            return await self.scorer(language, trust).first_reread(read, ranked)
 
-        return await self._looks.once("ranked", question, (tenant, language, group), look)
+        return await self._looks.once(f"ranked, {trust} trust", question, (tenant, language, group), look)
 
     async def _found(
         self, question: Encoded, *, tenant: str, language: str, group: str
@@ -204,15 +209,17 @@ class Shelf:
             return ()
         ids = [*_first_entries(near, ENTRIES), *_first_entries(worded, ENTRIES_BY_WORDS)]
         entries = await self._store.served(tenant, language, tuple(dict.fromkeys(ids)), group=group)
-        weighing = self.scorer(language).weighing
-        return candidates(question.text, _similar(near, worded), entries, weighing)
+        return candidates(question.text, _similar(near, worded), entries, self._weighing(language))
 
-    def scorer(self, language: str) -> Scorer:
-        """How entries in a language get their scores."""
-        weighing = self._weights.readings[self._weights.reading(language, self._encoder.identity.languages)]
-        if self._pairs is None or language not in self._pairs.languages:
-            return Scorer(weighing)
-        return Scorer(weighing, self._weights.rereading, self._pairs)
+    def scorer(self, language: str, trust: Trust = "little") -> Scorer:
+        """How entries in a language get their scores, as much as the pair model is trusted."""
+        rereading = {"much": self._weights.familiar, "little": self._weights.rereading, "none": None}[trust]
+        if self._pairs is None or language not in self._pairs.languages or rereading is None:
+            return Scorer(self._weighing(language))
+        return Scorer(self._weighing(language), rereading, self._pairs, trust)
+
+    def _weighing(self, language: str) -> Weighing:
+        return self._weights.readings[self._weights.reading(language, self._encoder.identity.languages)]
 
     def _default_cut(self, language: str) -> float:
         if self.scorer(language).pairs is not None:

@@ -5,12 +5,14 @@
 DATA is the folder of development data. `meaning` is fitted on the two English FAQ sets (real traffic
 against their entries, and the approval-time probes), `words` on Japanese and Chinese helpdesk questions
 that we wrote (questions/, pairs/), as pairs that no guard holds back, `characters` on captions, `rereading`
-on the traffic and the pairs that the pair models have not seen. Each set is also judged by weights fitted
-on the others only: that is what a stranger's FAQ will see, and what is printed.
+on wordings of our English helpdesk, which the pair model has not seen, `familiar` on traffic of the sets that
+it learnt from. Each set is also judged by weights fitted on the others only: that is what a stranger's FAQ
+will see, and what is printed.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +21,21 @@ import yaml
 from sklearn.linear_model import LogisticRegression
 
 from cache.arrays import ShelfArrays
-from cache.calibration import Asked, ask
-from cache.evidence import EVIDENCE, Numbers, Weights
+from cache.calibration import Asked, Probes, ask
+from cache.evidence import EVIDENCE, Numbers, Weighing, Weights
+from cache.guards import default_guards
+from cache.matching import objection
 from encoders import Encoder
 from encoders.onnx import OnnxEncoder
-from encoders.pairs import OnnxPairModel
+from encoders.pairs import OnnxPairModel, PairModel
 from encoders.shipped import load_shipped
 from training.command import fit_command, rows
 from training.fit_pairs import SETS, is_unseen
-from training.matching_sets import NONE, Judged, faq, pairs
+from training.matching_sets import NONE, Judged, alone, faq, pairs, unguarded, wordings
 from training.matching_sets import made as made_pairs
 
 TARGETS = (0.003, 0.01, 0.02, 0.03)  # wrong answers per request
 DEFAULT_TARGET = 0.005  # the default cut keeps this on every set
-REREADING_TARGET = (
-    0.0035  # the same after the pair model, which is surer of a few traps than of most paraphrases
-)
 
 # Where evidence stops counting. A wide margin must not make a far entry near: without these ends
 # the model serves 17 % instead of 34 % of BANKING77 at 1 % wrong answers per request.
@@ -71,6 +72,7 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
     },
 }
 FARTHEST = 6.0  # log-odds
+HELPDESK = Path(__file__).parents[1] / "examples/helpdesk/en/entries.jsonl"
 
 # No default cut is taken from shelves of our own pairs: they are traps by construction, and count alone.
 NO_CUT = {"words": ("ja", "zh", "made ja", "made zh"), "meaning": (), "characters": ()}
@@ -151,7 +153,8 @@ HEADER = """\
 # Made by training/fit_matching.py; do not edit by hand.
 # P(the entry answers) = 1 / (1 + exp(-(bias + sum of weight * evidence))), each evidence kept in from..to;
 # meaning: where the encoder knows the language. words: where there are tables of its words, too. characters:
-# where it does not. rereading: over the log-odds by evidence and the logit of the pair model.
+# where it does not. rereading: over the log-odds by evidence and the logit of the pair model; familiar: the
+# same for shelves whose calibration shows that the pair model knows their subject.
 # default_cut: at most 0.5 % wrong answers per request on the sets that fit_matching names, for shelves
 # that can't be calibrated.
 """
@@ -174,57 +177,93 @@ async def fitted(data: Path) -> str:
             [await pairs(OnnxEncoder.load(), file, "characters") for file in captions], "characters"
         ),
     }
-    table["rereading"] = await reread(shipped, data, table)
+    table["rereading"], table["familiar"] = await reread(shipped, data, table)
     return HEADER + yaml.safe_dump(table, sort_keys=False)
 
 
-async def reread(encoder: Encoder, data: Path, table: dict[str, Any]) -> dict[str, float]:
-    """How much the pair model adds: a logistic model over the log-odds by evidence and its logit.
+@dataclass(frozen=True)
+class Reread:
+    """What a shelf found first for its traffic."""
 
-    Fitted on the half of the traffic that the pair model has not seen; each set is judged by the other one.
+    odds: Numbers  # by evidence and by the pair model, shape (questions, 2)
+    probes: Probes
+    held_back: np.ndarray  # by a guard
+
+
+async def reread(
+    encoder: Encoder, data: Path, table: dict[str, Any]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """How much the pair model adds: logistic models over the log-odds by evidence and its logit.
+
+    The first is for shelves of any subject: fitted on the wordings of our English helpdesk, which the model
+    never saw, each pair alone on its shelf, and cut on the half of the traffic that it has not seen. The
+    second, for subjects that it knows, is fitted on that half; each set is judged by the other one.
     """
     weighing, model = Weights.from_table(table).readings["meaning"], OnnxPairModel.load()
-    sets = {}
-    for name in SETS:
-        entries = rows(data / f"cache/faq/{name}.entries.jsonl")
-        traffic = [row for row in rows(data / f"cache/faq/{name}.traffic.jsonl") if is_unseen(row)]
-        texts = [text for entry in entries for text in entry["questions"]]
-        owners = np.repeat(np.arange(len(entries)), [len(entry["questions"]) for entry in entries])
-        number = {entry["entry_id"]: at for at, entry in enumerate(entries)}
-        asked = [row["text"] for row in traffic]
-        gold = np.array([number.get(row["entry_id"], NONE) for row in traffic])
-        shelf = ShelfArrays.of(await encoder.encode(texts), texts, owners, "en")
-        whole = Asked(tuple(asked), await encoder.encode(asked))
-        probes = ask(shelf, weighing, gold, whole, np.arange(len(asked)))
-        logits = await model.scores(list(zip(asked, probes.phrasings, strict=True)))
-        first = np.clip(probes.scores, 1e-6, 1 - 1e-6)
-        odds = np.stack([np.log(first / (1 - first)), logits], axis=1).clip(-FARTHEST, FARTHEST)
-        sets[name] = (odds, probes)
-    print(f"\nrereading: served right at {TARGETS} wrong per request, best cut, traffic that no model saw")
-    models = {
-        name: LogisticRegression(C=30.0).fit(odds, probes.right) for name, (odds, probes) in sets.items()
-    }
+    sets = {name: await read_traffic(encoder, model, weighing, data, name) for name in SETS}
+    print(f"\nfamiliar: served right at {TARGETS} wrong per request, best cut, traffic that no model saw")
+    models = {name: LogisticRegression(C=30.0).fit(one.odds, one.probes.right) for name, one in sets.items()}
     for name, other in (SETS, SETS[::-1]):
-        odds, probes = sets[name]
+        odds, probes = sets[name].odds, sets[name].probes
         one = Judged(name, odds, probes.right, int(probes.answerable.sum()), odds, probes.right)
         by_other = models[other].decision_function(odds)
         print(f"  {name:12} evidence {served(one, odds[:, 0])}  pair {served(one, odds[:, 1])}", end="  ")
         print(f"both, fitted on the other set {served(one, by_other)}")
-    both = [
-        np.concatenate(parts)
-        for parts in zip(*((odds, probes.right) for odds, probes in sets.values()), strict=True)
+    odds = np.concatenate([one.odds for one in sets.values()])
+    familiar = LogisticRegression(C=30.0).fit(
+        odds, np.concatenate([one.probes.right for one in sets.values()])
+    )
+    lone = unguarded(await wordings(encoder, HELPDESK))
+    evidence, right = await alone(encoder, lone)
+    logits = await model.scores([(row["question"], row["cached_question"]) for row in lone])
+    anywhere = LogisticRegression(C=30.0).fit(log_odds(weighing.probability(evidence), logits), right)
+    cuts = {}
+    for name, one in sets.items():
+        values = np.where(one.held_back, 0.0, anywhere.predict_proba(one.odds)[:, 1])
+        wrong = np.sort(values[~one.probes.right])[::-1]
+        cuts[name] = float(wrong[int(DEFAULT_TARGET * len(values))])
+    print("rereading: cuts", ", ".join(f"{name} {cut:.4f}" for name, cut in cuts.items()))
+    cut = {"default_cut": round(max(cuts.values()) + 0.00005, 4)}
+    return coefficients(anywhere) | cut, coefficients(familiar)
+
+
+async def read_traffic(
+    encoder: Encoder, model: PairModel, weighing: Weighing, data: Path, name: str
+) -> Reread:
+    """The half of a set's traffic that the pair model has not seen, against the set's entries."""
+    entries = rows(data / f"cache/faq/{name}.entries.jsonl")
+    traffic = [row for row in rows(data / f"cache/faq/{name}.traffic.jsonl") if is_unseen(row)]
+    texts = [text for entry in entries for text in entry["questions"]]
+    owners = np.repeat(np.arange(len(entries)), [len(entry["questions"]) for entry in entries])
+    number = {entry["entry_id"]: at for at, entry in enumerate(entries)}
+    asked = [row["text"] for row in traffic]
+    gold = np.array([number.get(row["entry_id"], NONE) for row in traffic])
+    shelf = ShelfArrays.of(await encoder.encode(texts), texts, owners, "en")
+    whole = Asked(tuple(asked), await encoder.encode(asked))
+    probes = ask(shelf, weighing, gold, whole, np.arange(len(asked)))
+    logits = await model.scores(list(zip(asked, probes.phrasings, strict=True)))
+    guards = default_guards()
+    found = zip(asked, probes.phrasings, probes.entries, strict=True)
+    held_back = [
+        objection(text, phrasing, tuple(entries[entry]["questions"]), "en", guards) is not None
+        for text, phrasing, entry in found
     ]
-    whole = LogisticRegression(C=30.0).fit(*both)
-    cuts = []
-    for odds, probes in sets.values():
-        values = whole.predict_proba(odds)[:, 1]
-        cuts.append(float(np.sort(values[~probes.right])[::-1][int(REREADING_TARGET * len(values))]))
+    return Reread(log_odds(probes.scores, logits), probes, np.array(held_back))
+
+
+def log_odds(scores: Numbers, logits: Numbers) -> Numbers:
+    """What a rereading weighs, shape (pairs, 2)."""
+    kept = np.clip(scores, 1e-6, 1 - 1e-6)
+    return np.stack([np.log(kept / (1 - kept)), logits], axis=1).clip(-FARTHEST, FARTHEST)
+
+
+def coefficients(model: LogisticRegression) -> dict[str, float]:
+    """A rereading, as weights.yaml has it."""
     return {
-        "bias": round(float(whole.intercept_[0]), 4),
-        "first": round(float(whole.coef_[0][0]), 4),
-        "pair": round(float(whole.coef_[0][1]), 4),
+        "bias": round(float(model.intercept_[0]), 4),
+        "first": round(float(model.coef_[0][0]), 4),
+        "pair": round(float(model.coef_[0][1]), 4),
         "farthest": FARTHEST,
-        "default_cut": round(max(cuts) + 0.00005, 4),
     }
 
 

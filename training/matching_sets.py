@@ -18,11 +18,12 @@ from encoders import Encoder
 from training.command import rows
 from training.question_pairs import Frames, family_pairs
 
-__all__ = ["NONE", "Judged", "faq", "made", "pairs"]
+__all__ = ["NONE", "Judged", "alone", "faq", "made", "pairs", "unguarded", "wordings"]
 
 NONE = -1
 ROW = ("cached_question", "question", "should_reuse", "lang")
 MADE_PAIRS = 2400  # of a language
+NEIGHBOURS = 3
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,7 @@ def clusters(reusable: list[dict[str, Any]]) -> dict[str, str]:
 
 async def alone(encoder: Encoder, both: list[dict[str, Any]]) -> tuple[Numbers, np.ndarray]:
     """The evidence for each pair with nothing else on the shelf, unless a guard holds it back."""
-    guards = default_guards()
-    kept = [
-        row
-        for row in both
-        if objection(row["question"], row["cached_question"], (row["cached_question"],), row["lang"], guards)
-        is None
-    ]
+    kept = unguarded(both)
     stored = await encoder.encode([spelt(row["cached_question"], row["lang"]) for row in kept])
     asked = await encoder.encode([spelt(row["question"], row["lang"]) for row in kept])
     evidence = []
@@ -106,6 +101,35 @@ async def alone(encoder: Encoder, both: list[dict[str, Any]]) -> tuple[Numbers, 
         shelf = ShelfArrays.of(one[None], [row["cached_question"]], np.zeros(1, np.intp), row["lang"])
         evidence.append(shelf.evidence(other[None], [row["question"]])[0, 0])
     return np.array(evidence), np.array([bool(row["should_reuse"]) for row in kept])
+
+
+def unguarded(both: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The pairs that no guard holds back."""
+    guards = default_guards()
+    return [
+        row
+        for row in both
+        if objection(row["question"], row["cached_question"], (row["cached_question"],), row["lang"], guards)
+        is None
+    ]
+
+
+async def wordings(encoder: Encoder, file: Path) -> list[dict[str, Any]]:
+    """Each wording of an FAQ beside the nearest of its own entry and of the three nearest others."""
+    entries = rows(file)
+    texts = [(text, row["id"]) for row in entries for text in (row["question"], *row["phrasings"])]
+    vectors = await encoder.encode([text for text, _ in texts])
+    found = []
+    for at, (text, own) in enumerate(texts):
+        nearest_first = (texts[other] for other in np.argsort(-(vectors @ vectors[at])) if other != at)
+        best: dict[str, str] = {}
+        for other, owner in nearest_first:
+            best.setdefault(owner, other)
+        others = [owner for owner in best if owner != own][:NEIGHBOURS]
+        kept = [owner for owner in (own, *others) if owner in best]
+        pairs_of = ((best[owner], text, owner == own, entries[0]["language"]) for owner in kept)
+        found += [dict(zip(ROW, pair, strict=True)) for pair in pairs_of]
+    return found
 
 
 async def judged(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cache.asking import readings
+from cache.cuts import Cuts
 from cache.evidence import Numbers, Rereading, Weights
 from cache.indexing import index_pending
 from cache.matching import Hit, Match, Miss, NearMiss
@@ -97,6 +99,29 @@ async def test_a_look_without_a_score_reads_nothing_and_a_question_with_a_prefac
     (scored,) = await shelf.neighbours(question, tenant="shop", language="en")
     assert pairs.read == [(text, stored)]
     assert (scored.phrasing, scored.evidence) == (seen.phrasing, seen.evidence)
+
+
+async def test_a_shelf_whose_probes_speak_against_the_pair_model_does_without_it(
+    store: EntryStore, index: VectorIndex
+) -> None:
+    pairs, encoder = ScriptedPairs(6.0), WordEncoder()
+    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING, 0.6)
+    shelf = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs)
+    await store.create("shop", content("How do I reset my account password?"), by="ann", state="active")
+    await index_pending(store, index, encoder)
+    default = await shelf.cut("shop", "en")
+    assert default.trust == "little"
+    await Cuts(store.db, target_error=0.01, made_for=shelf.made_for).keep(
+        "shop", "en", replace(default, score=0.5, trust="none")
+    )
+    question = await encode_one(encoder, QUESTION)
+    (found_first,) = await Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs).neighbours(
+        question, tenant="shop", language="en"
+    )
+    assert pairs.read == []
+    assert found_first.score == float(
+        WEIGHTS.readings["meaning"].probability(found_first.evidence.as_array())
+    )
 
 
 async def test_only_what_may_well_answer_is_read() -> None:

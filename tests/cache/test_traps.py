@@ -29,13 +29,13 @@ from encoders.shipped import load_shipped
 
 TRAPS = Path(__file__).parent / "traps"
 REACHED = {  # traps served at most, paraphrases at least
-    ("", "en"): (0, 0.66),
+    ("", "en"): (0, 0.72),
     ("", "ja"): (0, 0.88),
     ("", "zh"): (0, 0.75),
-    ("prefaces", "en"): (1, 0.86),
+    ("prefaces", "en"): (1, 0.90),
     ("prefaces", "ja"): (1, 0.77),
     ("prefaces", "zh"): (0, 0.77),
-    ("plain", "en"): (1, 0.30),
+    ("plain", "en"): (1, 0.43),
     ("plain", "ja"): (0, 0.66),
     ("plain", "zh"): (0, 0.66),
 }
