@@ -61,7 +61,7 @@ async def gather(
     """
     plain = Material(
         must=_of_class(policy.must.description, policy.must.examples, "must"),
-        may=_of_class(policy.may.description, policy.may.examples, "may"),
+        may=_of_class("", policy.may.examples, "may"),  # described by what it is not: "nothing about cards"
         everyday=tuple(Sample(t, "may", _NO_VECTOR, source="everyday", ours=False) for t in everyday),
         background=_beside(policy, background),
         forbidden=(

@@ -197,7 +197,10 @@ def _near_rule() -> Combiner:
 def scope_features(
     contrasted: Floats, leaning: Floats, found: Sequence[Neighbour], grounds: Grounds
 ) -> Floats:
-    """One row of evidence. Finding nothing tells something only of kinds that are there to be found."""
+    """One row of evidence. Finding no passage tells something where there are passages to be found.
+
+    A verified entry can only speak for a question: what nobody answered yet is not therefore foreign.
+    """
     row = np.concatenate([contrasted, leaning, np.full(len(FOUND_FEATURES), np.nan)])
     if grounds.few:
         row[_FOR] = np.fmax(row[_FOR], _NEUTRAL[_FOR])
@@ -207,6 +210,7 @@ def scope_features(
             row[columns] = _of_found(near)
         elif kind in grounds.kinds:
             row[columns] = 0.0
+    row[_OF_KIND["entry"]] = np.fmax(row[_OF_KIND["entry"]], _NEUTRAL[_OF_KIND["entry"]])
     return row
 
 

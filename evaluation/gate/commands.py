@@ -22,7 +22,7 @@ from evaluation.gate.judging import GateResult, evaluate_gate
 from evaluation.gate.report import write_report
 from evaluation.gate.tables import calibration_tables, few_shot_table, gate_table
 from evaluation.gate.words_baseline import WordsBaseline
-from evaluation.served import carry_over
+from evaluation.served import carry_over, carry_over_shelf
 from gateway.assembly import Services, assemble
 from gateway.configuration import find_settings
 from gateway.gatekeeping.opening import gate_sources, kept_fits
@@ -94,6 +94,7 @@ async def _measured(
     progress: Tick,
 ) -> tuple[GateResult, FewShotCurve | None]:
     await carry_over(served, settings)
+    await carry_over_shelf(served, settings, [], tenant="default")
     policy, error = read_policy(settings), settings.gate.max_false_refusal
     async with assemble(settings) as services:
         fitted, encoder = await FittedTexts.of(services, "default"), services.stores.encoder

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
+from cache.content import Content
 from classifiers.gate import ClassPolicy, GateLabel, GateVerdict, Policy
 from classifiers.gate.promise import GateCuts, Promise
 from classifiers.testing import ScriptedGate
@@ -133,7 +134,7 @@ def run(tmp_path: Path) -> Callable[..., str]:
     return run
 
 
-def test_the_command_measures_with_the_calibrated_cuts(tmp_path: Path, run: Callable[..., str]) -> None:
+def test_the_command_measures_with_what_is_served(tmp_path: Path, run: Callable[..., str]) -> None:
     policy = {"must": {"description": "Our library.", "examples": list(POLICY.must.examples)}}
     config: dict[str, Any] = {
         "policy": policy | {"may": {"examples": list(POLICY.may.examples)}},
@@ -159,16 +160,19 @@ def test_the_command_measures_with_the_calibrated_cuts(tmp_path: Path, run: Call
     assert "<svg" in (tmp_path / "report.html").read_text("utf-8")
 
     asyncio.run(let_nearly_everything_through(tmp_path / "sekisho.yaml"))
-    run(*words, *out)
+    assert "2 cases left out" in run(*words, *out)  # the entry that is served since is no new question
     after = json.loads((tmp_path / "out.json").read_text("utf-8"))
     assert (before["must_false_refusal_rate"], after["must_false_refusal_rate"]) == (1.0, 0.0)
 
 
 async def let_nearly_everything_through(config: Path) -> None:
-    """Keep cuts for the gate that serves, as `sekisho calibrate gate` does."""
+    """Keep cuts for the gate that serves, as `sekisho calibrate gate` does, and publish an entry."""
     cuts = GateCuts(scope=0.0, suspicious_from=2.0)
     promise = Promise(cuts=cuts, error=0.2, n=8, refused=(), on_average=0.1, at_most=0.3)
     async with assemble(load_settings(config)) as services:
+        question = ("Where do I return book 5?",)
+        content = Content(kind="ground_truth", language="en", phrasings=question, answer="At the desk.")
+        await services.stores.entries.create("default", content, by="a reviewer", state="active")
         gate = services.gatekeeping.promises.of("default")
         assert gate is not None
         await services.gatekeeping.promises.keep(gate[1], promise)

@@ -37,6 +37,23 @@ def test_finding_nothing_tells_something_only_where_there_is_something_to_find()
     assert np.isnan(row([], Grounds())["passage_both"])
 
 
+@pytest.mark.parametrize(
+    "found",
+    [
+        pytest.param([], id="none is near"),
+        pytest.param([Neighbour("entry", "text", 0.1, 0.0, "must", "e")], id="one that has nothing of it"),
+        pytest.param([Neighbour("entry", "text", 0.9, 0.1, "must", "e")], id="one by meaning alone"),
+        pytest.param([Neighbour("entry", "text", 1.0, 1.0, "must", "e")], id="the same question"),
+    ],
+)
+def test_entries_speak_for_a_question_and_never_against_it(found: list[Neighbour]) -> None:
+    there_are_entries = Grounds(frozenset({"entry"}))
+    without = scope_features(NOTHING, NO_LEANING, [], Grounds())
+    beside = scope_features(NOTHING, NO_LEANING, found, there_are_entries)
+    rule = scope_rule()
+    assert rule.logits(beside[None, :])[0] >= rule.logits(without[None, :])[0]
+
+
 def test_resembling_none_of_a_few_examples_says_nothing_where_documents_speak() -> None:
     far = np.full(len(CONTRAST_FEATURES), 0.0)
     many = scope_features(far, NO_LEANING, [], Grounds(few=False))
