@@ -8,9 +8,10 @@ from typing import Self
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.claims import KEYS_AT_ONCE, Claims
+from cache.claims import KEYS_AT_ONCE, Claims, could_meet
 from cache.content import Content, content_of
 from cache.entries import Entry
+from cache.errors import AnswerWithdrawn
 from cache.queries import with_phrasings
 from cache.rows import entries_from_rows, is_name, wanted_ids
 from cache.writing import write_edited, write_new
@@ -46,7 +47,7 @@ class Arrivals:
         claims = await Claims.read(connection, tenant, phrasings)
         arrivals = cls(connection, tenant, claims, by=by)
         wanted = {one for name in names if is_name(name) for one in wanted_ids(tenant, name)}
-        ids = sorted(wanted | claims.holders(phrasings))
+        ids = sorted(wanted | claims.holders(phrasings) | claims.withdrawn(phrasings))
         for some in in_parts(ids, KEYS_AT_ONCE):
             owners = select(entries.c.id, entries.c.tenant).where(entries.c.id.in_(some))
             arrivals._owners |= {row.id: row.tenant for row in await connection.execute(owners)}
@@ -74,6 +75,20 @@ class Arrivals:
         """An active entry that says just this: a sheet without ids that comes in again."""
         held = (self.there(entry_id) for entry_id in self._claims.holders(content.phrasings))
         return next((entry for entry in held if entry and content_of(entry) == content), None)
+
+    def refuse_withdrawn(self, entry: Entry) -> None:
+        """Refuse what people took out of service: a sheet that comes in again must not bring it back.
+
+        Raises:
+            AnswerWithdrawn: if a paused, stale or retired entry gives this answer to one of its questions.
+        """
+        answer = entry.answer.split()
+        for other_id in sorted(self._claims.withdrawn(entry.phrasings)):
+            other = self.there(other_id)
+            if other is None or other.state not in ("paused", "stale", "retired"):
+                continue  # this import has brought it back by its id
+            if other.answer.split() == answer and could_meet(entry, other):
+                raise AnswerWithdrawn(other.id, state=other.state, changed=other.updated_at.date())
 
     def create(self, entry: Entry) -> None:
         """Take in a new entry; it is written by the next `write`.

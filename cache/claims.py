@@ -1,4 +1,7 @@
-"""Each active entry claims its phrasings: no two of one shelf answer the very same question."""
+"""Each active entry claims its phrasings: no two of one shelf answer the very same question.
+
+What a paused, stale or retired entry says is known as well, so that nothing withdrawn comes in again unseen.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from cache.text import exact_key, normalise
 from storage.parts import in_parts
 from storage.schema import entries, entry_phrasings
 
-__all__ = ["KEYS_AT_ONCE", "Claims", "refuse_duplicates"]
+__all__ = ["KEYS_AT_ONCE", "Claims", "could_meet", "refuse_duplicates"]
 
 KEYS_AT_ONCE = 5_000  # SQLite takes 32,766 parameters a statement
 
@@ -31,6 +34,11 @@ class _Claim:
     valid_from: date | None
     valid_until: date | None
 
+    @classmethod
+    def of(cls, entry: Entry) -> Self:
+        """What an entry claims, or would if it were active."""
+        return cls(entry.id, entry.language, entry.group, entry.valid_from, entry.valid_until)
+
 
 class Claims:
     """Who claims some phrasings of a tenant, among what is there and what comes in."""
@@ -38,14 +46,16 @@ class Claims:
     def __init__(self) -> None:
         self._held: dict[str, dict[str, _Claim]] = {}  # by normalised phrasing and entry
         self._of: dict[str, set[str]] = {}  # the normalised phrasings of each entry
+        self._withdrawn: dict[str, set[str]] = {}  # by normalised phrasing: entries that claimed it once
 
     @classmethod
     async def read(cls, connection: AsyncConnection, tenant: str, phrasings: Iterable[str]) -> Self:
-        """The claims on these phrasings; others are unknown to it."""
+        """The claims on these phrasings, and who gave them up; others are unknown to it."""
         claims = cls()
         keys = sorted({exact_key(normalise(phrasing)) for phrasing in phrasings})
         found = select(
             entry_phrasings.c.normalised,
+            entries.c.state,
             entries.c.id,
             entries.c.language,
             entries.c.group,
@@ -56,15 +66,22 @@ class Claims:
             claimed = found.where(
                 entry_phrasings.c.tenant == tenant,
                 entry_phrasings.c.exact_key.in_(some),
-                entries.c.state == "active",
+                entries.c.state != "draft",
             )
-            for normalised, *claim in await connection.execute(claimed):
-                claims._hold(normalised, _Claim(*claim))
+            for normalised, state, *claim in await connection.execute(claimed):
+                if state == "active":
+                    claims._hold(normalised, _Claim(*claim))
+                else:
+                    claims._withdrawn.setdefault(normalised, set()).add(claim[0])
         return claims
 
     def holders(self, phrasings: Iterable[str]) -> set[str]:
         """The entries that claim one of them."""
         return {entry for text in phrasings for entry in self._held.get(normalise(text), {})}
+
+    def withdrawn(self, phrasings: Iterable[str]) -> set[str]:
+        """The paused, stale and retired entries that say one of them."""
+        return {entry for text in phrasings for entry in self._withdrawn.get(normalise(text), ())}
 
     def take(self, entry: Entry) -> None:
         """Let an entry claim its phrasings if it is active, and nothing else.
@@ -72,7 +89,7 @@ class Claims:
         Raises:
             DuplicatePhrasing: naming the phrasing and the other entry; all claims are as before then.
         """
-        claim = _Claim(entry.id, entry.language, entry.group, entry.valid_from, entry.valid_until)
+        claim = _Claim.of(entry)
         wanted = {normalise(text): text for text in entry.phrasings} if entry.state == "active" else {}
         for normalised, phrasing in wanted.items():
             for other in self._held.get(normalised, {}).values():
@@ -95,6 +112,11 @@ async def refuse_duplicates(connection: AsyncConnection, entry: Entry) -> None:
         DuplicatePhrasing: naming the phrasing and the other entry.
     """
     (await Claims.read(connection, entry.tenant, entry.phrasings)).take(entry)
+
+
+def could_meet(some: Entry, other: Entry) -> bool:
+    """Whether somebody could be answered by either of them on one day."""
+    return _compete(_Claim.of(some), _Claim.of(other))
 
 
 def _compete(some: _Claim, other: _Claim) -> bool:

@@ -5,7 +5,8 @@ CacheError
 ├── EntryNotFound      no such entry on this tenant's shelf
 ├── EntryConflict      someone changed the entry since it was read
 ├── InvalidEntry       a field of an entry can't be used
-│   └── DuplicatePhrasing  another active entry already answers exactly this
+│   ├── DuplicatePhrasing  another active entry already answers exactly this
+│   └── AnswerWithdrawn    an entry that says just this was taken out of service
 ├── ForbiddenChange    the entry's state does not allow that change
 ├── SecondPersonNeeded who wrote an entry wants to activate it, where two persons are asked for
 ├── SuggestionNotFound no such suggestion for this tenant
@@ -16,7 +17,10 @@ CacheError
 
 from __future__ import annotations
 
+from datetime import date
+
 __all__ = [
+    "AnswerWithdrawn",
     "CacheError",
     "DuplicatePhrasing",
     "EntryConflict",
@@ -70,6 +74,15 @@ class DuplicatePhrasing(InvalidEntry):
     def __init__(self, phrasing: str, *, other: str) -> None:
         super().__init__("phrasings", f"“{phrasing}” already belongs to the active entry {other}")
         self.phrasing = phrasing
+        self.other = other
+
+
+class AnswerWithdrawn(InvalidEntry):
+    """A paused, stale or retired entry of the same shelf gives this answer to this question."""
+
+    def __init__(self, other: str, *, state: str, changed: date) -> None:
+        said = f"this answer was withdrawn: the entry {other} is {state} (last changed on {changed})"
+        super().__init__("state", said)
         self.other = other
 
 

@@ -222,6 +222,8 @@ class EntryStore:
             found = arrivals.same(one.content)
         if found is None:
             entry = self._made(arrivals.tenant, one.content, state=one.state, entry_id=entry_id)
+            if one.id is None and one.state == "active":
+                arrivals.refuse_withdrawn(entry)
             arrivals.create(entry)
             return Put(entry, "created")
         content = one.content if one.names_group else replace(one.content, group=found.group)

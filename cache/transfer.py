@@ -6,8 +6,10 @@ Columns (keys in JSON Lines): `id`, `kind`, `group`, `language`, `question`, `an
 `document@version` a line, in JSON Lines a list of objects with `document` and `version`. Only
 `question`, `answer` and `language` have to be there; a row with the id of an entry of this tenant
 replaces it, and without a column `group` it stays in its group. A row without an id that says just what
-an active entry says changes nothing. The columns may be headed in Japanese or Chinese (質問 and 回答,
-问题 and 答案). What an export writes, an import reads back as the same entries.
+an active entry says changes nothing; one that gives the answer of a paused, stale or retired entry is
+refused, for people took that answer out of service: the entry's id brings it back. The columns may be
+headed in Japanese or Chinese (質問 and 回答, 问题 and 答案). What an export writes, an import reads back
+as the same entries.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from anyio import to_thread
 
 from cache.content import Content
 from cache.entries import Entry, EntryKind, EntryState, Source
-from cache.errors import CacheError, DuplicatePhrasing, InvalidEntry
+from cache.errors import AnswerWithdrawn, CacheError, DuplicatePhrasing, InvalidEntry
 from cache.queries import NO_FILTERS, Filters
 from cache.store import EntryStore, Incoming, Put
 from cache.tables import Row, RowProblem, format_of, read_table, write_table
@@ -51,6 +53,7 @@ class Refusal:
     line: int
     field: str
     expected: str
+    why: str = ""  # duplicate | withdrawn; else the field can't be used
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,7 +257,9 @@ def _day(values: Mapping[str, Any], name: str) -> date | None:
 
 def _refusal(line: int, error: CacheError) -> Refusal:
     if isinstance(error, DuplicatePhrasing):
-        return Refusal(line, error.field, f"{error.expected}; a row with that id replaces it")
+        return Refusal(line, error.field, f"{error.expected}; a row with that id replaces it", "duplicate")
+    if isinstance(error, AnswerWithdrawn):
+        return Refusal(line, error.field, f"{error.expected}; a row with that id brings it back", "withdrawn")
     if isinstance(error, InvalidEntry):
         return Refusal(line, error.field, error.expected)
     return Refusal(line, "row", str(error))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 from cache.content import content_of
-from cache.entries import Source
+from cache.entries import EntryState, Source
 from cache.errors import InvalidEntry, UnreadableTable
+from cache.queries import Filters
 from cache.store import EntryStore
 from cache.transfer import Refusal, export_entries, import_entries, read_faq
 from tests.cache.shelves import content
@@ -182,8 +184,48 @@ async def test_a_phrasing_of_another_entry_is_refused_with_its_name(
     text = "id,question,answer,language\na,One?,1,en\nb,ONE!,2,en\n"
     (refused,) = await imported(store, tmp_path / "e.csv", text)
     assert refused == Refusal(
-        3, "phrasings", "“ONE!” already belongs to the active entry a; a row with that id replaces it"
+        3,
+        "phrasings",
+        "“ONE!” already belongs to the active entry a; a row with that id replaces it",
+        "duplicate",
     )
+
+
+@pytest.mark.parametrize("state", ["paused", "stale", "retired"])
+async def test_a_sheet_that_comes_in_again_brings_back_nothing_that_was_withdrawn(
+    store: EntryStore, tmp_path: Path, state: EntryState
+) -> None:
+    file = tmp_path / "faq.csv"
+    assert await imported(store, file, HEADER + "One?,1,en\nTwo?,2,en\n") == ()
+    (two,) = [one for one in (await store.list("shop")).entries if one.question == "Two?"]
+    taken = await store.edit(  # a learnt phrasing and an owner don't make it another answer
+        "shop", two.id, replace(content_of(two), phrasings=("Two?", "2?"), owner="ann"), revision=1, by="ann"
+    )
+    taken = await store.change_state("shop", two.id, state, revision=taken.revision, by="ann")
+    sheet = HEADER + 'One?,1,en\nTWO,"2 ",en\nTwo?,3,en\n'
+    (refused,) = await imported(store, file, sheet)
+    assert (refused.line, refused.field, refused.why) == (3, "state", "withdrawn")
+    assert f"the entry {two.id} is {state} (last changed on {taken.updated_at:%Y-%m-%d})" in refused.expected
+    assert "a row with that id brings it back" in refused.expected
+    found = (await store.list("shop", Filters(state="active"))).entries
+    assert sorted((one.question, one.answer) for one in found) == [("One?", "1"), ("Two?", "3")]
+
+
+async def test_the_id_of_a_withdrawn_entry_brings_it_back(store: EntryStore, tmp_path: Path) -> None:
+    await store.create("shop", content("Two?", answer="2"), by="ann", state="retired", entry_id="two")
+    assert await imported(store, tmp_path / "faq.csv", f"id,{HEADER}two,Two?,2,en\n,Two?,2,en\n") == ()
+    assert [one.state for one in (await store.list("shop")).entries] == ["active"]
+
+
+async def test_what_was_withdrawn_for_others_or_another_time_says_nothing_of_a_row(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    staff = content("Bonus?", answer="In March.", group="staff")
+    past = content("Fee?", answer="5 euros.", valid_until=date(2025, 12, 31))
+    for one in (staff, past):
+        await store.create("shop", one, by="ann", state="retired")
+    rows = "board,Bonus?,In March.,en,\n,Fee?,5 euros.,en,2026-01-01\n"
+    assert await imported(store, tmp_path / "faq.csv", f"group,{HEADER[:-1]},valid_from\n{rows}") == ()
 
 
 async def test_a_sheet_without_ids_comes_in_again_and_only_what_changed_is_refused(

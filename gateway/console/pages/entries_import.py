@@ -117,7 +117,9 @@ class _Page:
 
 
 def _family(one: Refusal) -> str:
-    """The kind of field: all further phrasings are alike, and all days."""
+    """The kind of field, or why the entry meets another: all further phrasings are alike, and all days."""
+    if one.why:
+        return one.why
     if one.field in ("valid_from", "valid_until", "review_by"):
         return "day"
     return "phrasings" if one.field.startswith("phrasing") else one.field
