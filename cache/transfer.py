@@ -14,19 +14,17 @@ as the same entries.
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 
 from anyio import to_thread
 
+from cache.columns import DAYS, HEADINGS, REQUIRED, TEXTS, incoming
 from cache.content import Content
-from cache.entries import Entry, EntryKind, EntryState, Source
+from cache.entries import Entry
 from cache.errors import AnswerWithdrawn, CacheError, DuplicatePhrasing, InvalidEntry
 from cache.queries import NO_FILTERS, Filters
 from cache.store import EntryStore, Incoming, Put
@@ -35,15 +33,6 @@ from cache.tables import Row, RowProblem, format_of, read_table, write_table
 __all__ = ["ImportReport", "Refusal", "export_entries", "import_entries", "read_faq"]
 
 BATCH = 500  # rows a transaction; what a kill can lose of an import
-_TEXTS = ("id", "kind", "group", "language", "question", "answer", "state", "owner")
-_DAYS = ("valid_from", "valid_until", "review_by")
-_REQUIRED = ("question", "answer")
-_HEADINGS = {  # as helpdesks head their own sheets
-    "質問": "question", "質問文": "question", "问题": "question", "問題": "question", "提问": "question",
-    "回答": "answer", "回答文": "answer", "答え": "answer", "答案": "answer", "答复": "answer",
-    "言語": "language", "语言": "language", "語言": "language",
-}  # fmt: skip
-_FURTHER = re.compile(r"phrasing_(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,28 +73,16 @@ async def import_entries(
     Raises:
         UnreadableTable: if the file as a whole can't be read; rows before the fault are kept.
     """
-    counts = {"created": 0, "edited": 0, "unchanged": 0}
-    refused: list[Refusal] = []
-    lines: dict[str, int] = {}
-    rows = await to_thread.run_sync(lambda: read_table(path, required=_REQUIRED, headings=_HEADINGS))
+    reading = _Reading(language)
+    rows = await to_thread.run_sync(lambda: read_table(path, required=REQUIRED, headings=HEADINGS))
     while batch := await to_thread.run_sync(lambda: list(islice(rows, BATCH))):
-        usable: list[tuple[int, Incoming]] = []
-        for row in batch:
-            parsed = _incoming(row, language, lines)
-            if isinstance(parsed, Refusal):
-                refused.append(parsed)
-            else:
-                usable.append((row.line, parsed))
-        for (line, _), result in zip(
-            usable, await store.put(tenant, [one for _, one in usable], by=by, keep=keep), strict=True
-        ):
-            if isinstance(result, Put):
-                counts[result.change] += 1
-            else:
-                refused.append(_refusal(line, result))
+        usable = reading.usable(batch)
+        results = await store.put(tenant, [one for _, one in usable], by=by, keep=keep)
+        for (line, _), result in zip(usable, results, strict=True):
+            reading.became(line, result)
         if progress is not None:
             progress(len(batch))
-    return ImportReport(**counts, refused=tuple(sorted(refused, key=lambda one: one.line)))
+    return reading.report()
 
 
 async def export_entries(
@@ -124,7 +101,7 @@ async def export_entries(
         if progress is not None:
             progress(len(page.entries))
     most = max((len(entry.phrasings) for entry in entries), default=1)
-    columns = [*_TEXTS, *(f"phrasing_{n}" for n in range(2, most + 1)), "sources", *_DAYS]
+    columns = [*TEXTS, *(f"phrasing_{n}" for n in range(2, most + 1)), "sources", *DAYS]
     as_row = _as_json if form == "jsonl" else _as_cells
     partial = path.with_name(f".{path.stem}.partial{path.suffix}")
     written = await to_thread.run_sync(lambda: write_table(partial, columns, map(as_row, entries)))
@@ -156,103 +133,44 @@ def read_faq(path: Path) -> list[Incoming]:
     return found
 
 
-def _incoming(row: Row | RowProblem, language: str | None, lines: dict[str, int]) -> Incoming | Refusal:
-    """The entry of a row; `lines` remembers where each id stood."""
-    if isinstance(row, RowProblem):
-        return Refusal(row.line, "row", row.expected)
-    try:
-        parsed = _parsed(row.values, language)
-        if parsed.id is not None and lines.setdefault(parsed.id, row.line) != row.line:
-            raise InvalidEntry(
-                "id", f"expected another than in line {lines[parsed.id]}, found “{parsed.id}” again"
-            )
-    except InvalidEntry as wrong:
-        return _refusal(row.line, wrong)
-    return parsed
+class _Reading:
+    """A file while its rows come in, and what became of them so far."""
 
+    def __init__(self, language: str | None) -> None:
+        self._language = language
+        self._counts = {"created": 0, "edited": 0, "unchanged": 0}
+        self._refused: list[Refusal] = []
+        self._ids: dict[str, int] = {}  # the line of each id
 
-def _parsed(values: Mapping[str, Any], language: str | None) -> Incoming:
-    texts = {name: _text(values, name) for name in _TEXTS}
-    state = texts["state"].lower() or "active"
-    if state not in get_args(EntryState):
-        raise InvalidEntry("state", f"expected one of {', '.join(get_args(EntryState))}, found “{state}”")
-    if not texts["question"]:
-        raise InvalidEntry("question", "expected a text, found nothing")
-    content = Content(
-        kind=cast("EntryKind", texts["kind"].lower() or "ground_truth"),
-        group=texts["group"].lower(),
-        language=texts["language"].lower() or language or "",
-        phrasings=(texts["question"], *_further(values)),
-        answer=texts["answer"],
-        owner=texts["owner"],
-        sources=_sources(values.get("sources")),
-        valid_from=_day(values, "valid_from"),
-        valid_until=_day(values, "valid_until"),
-        review_by=_day(values, "review_by"),
-    )
-    return Incoming(
-        content=content,
-        state=cast("EntryState", state),
-        id=texts["id"] or None,
-        names_group="group" in values,
-    )
+    def usable(self, batch: Sequence[Row | RowProblem]) -> list[tuple[int, Incoming]]:
+        """The lines that hold an entry; the others are refused."""
+        found = []
+        for row in batch:
+            try:
+                found.append((row.line, self._incoming(row)))
+            except InvalidEntry as wrong:
+                self._refused.append(_refusal(row.line, wrong))
+        return found
 
+    def became(self, line: int, result: Put | CacheError) -> None:
+        """Note what became of a line."""
+        if isinstance(result, Put):
+            self._counts[result.change] += 1
+        else:
+            self._refused.append(_refusal(line, result))
 
-def _text(values: Mapping[str, Any], name: str) -> str:
-    value = values.get(name)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise InvalidEntry(name, f"expected a text, found {json.dumps(value)[:60]}")
-    return value.strip()
+    def report(self) -> ImportReport:
+        """What became of all lines, by line."""
+        return ImportReport(**self._counts, refused=tuple(sorted(self._refused, key=lambda one: one.line)))
 
-
-def _further(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """The phrasings after the question, from the list or the numbered columns."""
-    listed = values.get("phrasings") or []
-    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
-        raise InvalidEntry("phrasings", f"expected a list of texts, found {json.dumps(listed)[:60]}")
-    numbered = [(int(found[1]), name) for name in values if (found := _FURTHER.fullmatch(name))]
-    return (*listed, *(_text(values, name) for _, name in sorted(numbered)))
-
-
-def _sources(value: Any) -> tuple[Source, ...]:
-    match value:
-        case None:
-            return ()
-        case str():
-            return tuple(_source_line(line) for line in value.splitlines() if line.strip())
-        case list():
-            return tuple(_source_object(one) for one in value)
-        case _:
-            raise InvalidEntry("sources", f"expected a list of documents, found {json.dumps(value)[:60]}")
-
-
-def _source_line(line: str) -> Source:
-    document, at, version = line.strip().rpartition("@")
-    return Source(document, version) if at else Source(version, "")
-
-
-def _source_object(one: Any) -> Source:
-    match one:
-        case {"document": str(document), "version": str(version)}:
-            return Source(document, version)
-        case {"document": str(document)} | str(document):
-            return Source(document, "")
-        case _:
-            raise InvalidEntry(
-                "sources", f"expected objects with document and version, found {json.dumps(one)[:60]}"
-            )
-
-
-def _day(values: Mapping[str, Any], name: str) -> date | None:
-    text = _text(values, name)
-    if not text:
-        return None
-    try:
-        return date.fromisoformat(text.replace("/", "-"))
-    except ValueError as wrong:
-        raise InvalidEntry(name, f"expected a day such as 2026-04-01, found “{text[:40]}”") from wrong
+    def _incoming(self, row: Row | RowProblem) -> Incoming:
+        if isinstance(row, RowProblem):
+            raise InvalidEntry("row", row.expected)
+        parsed = incoming(row.values, self._language)
+        if parsed.id is not None and self._ids.setdefault(parsed.id, row.line) != row.line:
+            expected = f"expected another than in line {self._ids[parsed.id]}, found “{parsed.id}” again"
+            raise InvalidEntry("id", expected)
+        return parsed
 
 
 def _refusal(line: int, error: CacheError) -> Refusal:
@@ -277,6 +195,6 @@ def _as_json(entry: Entry) -> dict[str, Any]:
 
 
 def _common(entry: Entry) -> dict[str, str]:
-    texts = {name: getattr(entry, name) for name in _TEXTS}
-    days = {name: getattr(entry, name) for name in _DAYS}
+    texts = {name: getattr(entry, name) for name in TEXTS}
+    days = {name: getattr(entry, name) for name in DAYS}
     return texts | {name: day.isoformat() if day else "" for name, day in days.items()}
