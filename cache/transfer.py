@@ -30,7 +30,7 @@ from cache.queries import NO_FILTERS, Filters
 from cache.store import EntryStore, Incoming, Put
 from cache.tables import Row, RowProblem, format_of, read_table, write_table
 
-__all__ = ["ImportReport", "Refusal", "export_entries", "import_entries", "read_faq"]
+__all__ = ["ImportReport", "Languages", "Refusal", "export_entries", "import_entries", "read_faq"]
 
 BATCH = 500  # rows a transaction; what a kill can lose of an import
 
@@ -43,6 +43,23 @@ class Refusal:
     field: str
     expected: str
     why: str = ""  # duplicate | withdrawn; else the field can't be used
+
+
+@dataclass(frozen=True, slots=True)
+class Languages:
+    """The languages that questions are asked in; an entry of another one would never be found."""
+
+    asked: tuple[str, ...]
+
+    def check(self, language: str) -> None:
+        """Refuse a language that nobody is answered in.
+
+        Raises:
+            InvalidEntry: naming those that somebody is.
+        """
+        if language not in self.asked:
+            known = f"{', '.join(self.asked[:-1])} or {self.asked[-1]}"
+            raise InvalidEntry("language", f"expected {known}, found “{language[:50]}”")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,18 +79,20 @@ async def import_entries(
     *,
     by: str,
     language: str | None = None,
+    languages: Languages | None = None,
     progress: Callable[[int], object] | None = None,
     keep: bool = True,
 ) -> ImportReport:
     """Import a file; rows that can't be used are refused by line, the rest is kept.
 
-    `language` stands for an empty language; `progress` is told the number of rows after each batch.
-    Without `keep` nothing is changed: the report says what would become of the rows, batch by batch.
+    `language` stands for an empty language; one that is not among `languages` is refused.
+    `progress` is told the number of rows after each batch. Without `keep` nothing is changed: the
+    report says what would become of the rows, batch by batch.
 
     Raises:
         UnreadableTable: if the file as a whole can't be read; rows before the fault are kept.
     """
-    reading = _Reading(language)
+    reading = _Reading(language, languages)
     rows = await to_thread.run_sync(lambda: read_table(path, required=REQUIRED, headings=HEADINGS))
     while batch := await to_thread.run_sync(lambda: list(islice(rows, BATCH))):
         usable = reading.usable(batch)
@@ -136,8 +155,9 @@ def read_faq(path: Path) -> list[Incoming]:
 class _Reading:
     """A file while its rows come in, and what became of them so far."""
 
-    def __init__(self, language: str | None) -> None:
+    def __init__(self, language: str | None, languages: Languages | None) -> None:
         self._language = language
+        self._languages = languages
         self._counts = {"created": 0, "edited": 0, "unchanged": 0}
         self._refused: list[Refusal] = []
         self._ids: dict[str, int] = {}  # the line of each id
@@ -167,6 +187,8 @@ class _Reading:
         if isinstance(row, RowProblem):
             raise InvalidEntry("row", row.expected)
         parsed = incoming(row.values, self._language)
+        if self._languages:
+            self._languages.check(parsed.content.language)
         if parsed.id is not None and self._ids.setdefault(parsed.id, row.line) != row.line:
             expected = f"expected another than in line {self._ids[parsed.id]}, found “{parsed.id}” again"
             raise InvalidEntry("id", expected)

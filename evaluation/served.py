@@ -20,6 +20,7 @@ from gateway.checking.opening import judge_apart
 from gateway.checking.promises import PROMISE, FaithfulnessPromises, MadeFor, can_be_cut
 from gateway.errors import InvalidRequest
 from gateway.gatekeeping.promises import GatePromises
+from gateway.importing import ASKED_IN
 from gateway.settings import Settings
 from gateway.stages import Judge
 from gateway.stores import open_database, open_stores
@@ -57,7 +58,8 @@ async def carry_over_shelf(
         await _copy_entries(served, scratch, tenant)
     for file in files:
         async with open_database(scratch) as database:
-            report = await import_entries(EntryStore(database), tenant, file, by="sekisho evaluate")
+            store = EntryStore(database)
+            report = await import_entries(store, tenant, file, by="sekisho evaluate", languages=ASKED_IN)
         if report.refused:
             row = report.refused[0]
             raise InvalidRequest(f"{file}, line {row.line}: {row.field}: {row.expected}")

@@ -23,6 +23,8 @@ from gateway.commands import ConfigOption, console, errors, run
 from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
 from gateway.exports import Exported, Period, write_export
+from gateway.importing import ASKED_IN
+from gateway.language import Language
 from gateway.review.case_sources import entry_cases, traffic_cases
 from gateway.review.cases import as_answer_case, as_gate_case, reviewed_cases
 from gateway.review.steps import Json
@@ -50,7 +52,7 @@ _CASES: dict[str, tuple[Source, Form]] = {
 }
 Tenant = Annotated[str, typer.Option(help="Whose entries.")]
 Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="A day; counted itself, in UTC.")]
-Language = Annotated[str | None, typer.Option(help="The language of rows that state none.")]
+OfRows = Annotated[Language | None, typer.Option(help="The language of rows that state none.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -73,7 +75,7 @@ def import_command(
     file: Path,
     config: ConfigOption = None,
     tenant: Tenant = "default",
-    language: Language = None,
+    language: OfRows = None,
     collisions: Annotated[bool, typer.Option(help="Look for entries that compete.")] = True,
 ) -> None:
     """Import verified entries from CSV, JSONL or XLSX; refused rows are listed by line."""
@@ -88,6 +90,7 @@ def import_command(
                     file,
                     by="sekisho import",
                     language=language,
+                    languages=ASKED_IN,
                     progress=progress,
                 )
         return report, await _indexed(settings, tenant, collisions=collisions)

@@ -13,7 +13,7 @@ from cache.entries import EntryState, Source
 from cache.errors import InvalidEntry, UnreadableTable
 from cache.queries import Filters
 from cache.store import EntryStore
-from cache.transfer import Refusal, export_entries, import_entries, read_faq
+from cache.transfer import Languages, Refusal, export_entries, import_entries, read_faq
 from tests.cache.shelves import content
 
 HEADER = "question,answer,language\n"
@@ -85,6 +85,18 @@ async def test_a_bad_row_is_refused_by_line_and_the_rest_is_kept(store: EntrySto
         assert (refusal.line, refusal.field) == (line, field)
         assert expected in refusal.expected
     assert (await store.list("shop")).total == 2
+
+
+async def test_a_language_that_nobody_is_answered_in_is_refused_by_line(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    file = tmp_path / "faq.csv"
+    file.write_text(HEADER + "How?,So.,jp\nWhy?,So.,\nWhere?,Here.,ja\n", "utf-8")
+    asked = Languages(("en", "ja", "zh"))
+    report = await import_entries(store, "shop", file, by="ann", language="en", languages=asked)
+    (refused,) = report.refused
+    assert (report.created, refused.line, refused.field) == (2, 2, "language")
+    assert refused.expected == "expected en, ja or zh, found “jp”"
 
 
 async def test_what_is_only_tried_says_what_would_become_of_it_and_keeps_nothing(

@@ -53,6 +53,16 @@ def test_an_import_looks_for_no_pairs_where_told_so() -> None:
     assert "compete" not in printed
 
 
+def test_a_language_that_nobody_is_answered_in_is_refused_with_those_that_are(folder: Path) -> None:
+    result = CliRunner().invoke(app, ["import", "faq.csv", "--language", "jp"])
+    assert result.exit_code == 2
+    assert all(f"'{one}'" in result.output for one in ("jp", "en", "ja", "zh"))
+    (folder / "faq.csv").write_text(FAQ.replace("White.,en", "White.,jp"), "utf-8")
+    result = CliRunner().invoke(app, ["import", "faq.csv", "--no-collisions"])
+    assert (result.exit_code, "2 created" in result.output) == (1, True)
+    assert "expected en, ja or zh, found “jp”" in result.output
+
+
 def test_a_refused_row_fails_the_import_whatever_competes(folder: Path) -> None:
     (folder / "faq.csv").write_text(FAQ + "No answer?,,en\n", "utf-8")
     result = CliRunner().invoke(app, ["import", "faq.csv"])

@@ -15,6 +15,7 @@ from cache.transfer import ImportReport, Refusal, import_entries
 from gateway.console.components.figure import figure
 from gateway.console.pages.ticket_parts import card
 from gateway.console.visit import Visit
+from gateway.importing import ASKED_IN
 from gateway.language import LANGUAGES
 from gateway.routes.refusals import index_now
 
@@ -92,6 +93,7 @@ class _Page:
                 path,
                 by=self.visit.person.name,
                 language=self.language.value or None,
+                languages=ASKED_IN,
                 keep=keep,
             )
 
