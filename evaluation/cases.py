@@ -1,13 +1,17 @@
-"""Files of cases, one JSON object a line; a row that can't be used stops the run with its line and field."""
+"""Files of cases, one JSON object a line; a row that can't be used stops the run with its line and field.
+
+Without `lang` the script of the text says the language, as it does for `sekisho evaluate answers`.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 
 from gateway.errors import InvalidRequest
+from gateway.language import language_of
 
 __all__ = [
     "Answer",
@@ -26,49 +30,72 @@ Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Row = TypeVar("Row", bound=BaseModel)
 
 
-class Pair(BaseModel):
+class _InALanguage(BaseModel):
+    lang: str = ""  # of a row that was read never empty
+
+    @model_validator(mode="after")
+    def _has_a_language(self) -> Self:
+        if not self.lang:
+            self._read_script()
+        return self
+
+    def _read_script(self) -> None:
+        self.lang = language_of(self._said())
+
+    def _said(self) -> str:
+        """The text whose script is read."""
+        raise NotImplementedError
+
+
+class _Asked(_InALanguage):
+    text: Text
+
+    def _said(self) -> str:
+        return self.text
+
+
+class Pair(_InALanguage):
     """May the answer to one question be reused for another?"""
 
     cached_question: Text
     question: Text
     should_reuse: bool
     category: str = "all"
-    lang: str = "en"
-    cached_lang: str | None = None
+    cached_lang: str | None = None  # as `lang`, where only that is given
+
+    def _read_script(self) -> None:
+        self.lang = language_of(self.question)
+        self.cached_lang = self.cached_lang or language_of(self.cached_question)
 
 
-class ShelfEntry(BaseModel):
+class ShelfEntry(_InALanguage):
     """A curated FAQ's entry, with its phrasings."""
 
     entry_id: Text
     questions: Annotated[list[Text], Field(min_length=1)]
-    lang: str = "en"
+
+    def _said(self) -> str:
+        return "\n".join(self.questions)
 
 
-class Traffic(BaseModel):
+class Traffic(_Asked):
     """A question asked of that FAQ, and the entry that may answer it (null: none)."""
 
-    text: Text
     entry_id: str | None
     slice: str = "in_scope"
-    lang: str = "en"
 
 
-class Feedback(BaseModel):
+class Feedback(_Asked):
     """A question that a person labelled before: which entry answers it (null: none)."""
 
-    text: Text
     entry_id: str | None
-    lang: str = "en"
 
 
-class GateCase(BaseModel):
+class GateCase(_Asked):
     """A question and the class it belongs to."""
 
-    text: Text
     gold: Literal["must", "may", "must_not"]
     slice: str = "all"
-    lang: str = "en"
 
 
 class AnswerSpan(BaseModel):
@@ -79,7 +106,7 @@ class AnswerSpan(BaseModel):
     type: str | None = None
 
 
-class Answer(BaseModel):
+class Answer(_InALanguage):
     """An answer, the contexts it was written from, and whether they support it."""
 
     answer: str
@@ -87,7 +114,6 @@ class Answer(BaseModel):
     faithful: bool
     question: str | None = None
     group: str = "all"
-    lang: str = "en"
     id: str = ""
     source: str = ""  # the data set that the row comes from
     kind: str = ""  # how it is true, or which error it holds
@@ -99,6 +125,9 @@ class Answer(BaseModel):
         types = (span.type for span in self.unsupported or () if span.type)
         return (self.kind,) if self.kind else tuple(dict.fromkeys(types))
 
+    def _said(self) -> str:
+        return self.question or self.answer
+
 
 class Message(BaseModel):
     """One turn of a conversation."""
@@ -107,17 +136,19 @@ class Message(BaseModel):
     content: str
 
 
-class FollowUp(BaseModel):
+class FollowUp(_InALanguage):
     """A conversation, and whether its last turn, the asker's, can be understood without the others."""
 
     messages: Annotated[list[Message], Field(min_length=1)]
     standalone: bool
-    lang: str = "en"
 
     @property
     def opens(self) -> bool:
         """Nobody but the operator said anything before."""
         return all(message.role == "system" for message in self.messages[:-1])
+
+    def _said(self) -> str:
+        return self.messages[-1].content
 
 
 def read_cases(file: Path, form: type[Row]) -> list[Row]:

@@ -83,6 +83,17 @@ def test_pairs_are_judged_alone(write: Write, evaluate: Callable[..., dict[str, 
     assert found["by_category"] == {"same": {"n": 2, "served": 2}, "polarity": {"n": 1, "served": 0}}
 
 
+def test_pairs_without_a_language_meet_the_guards_of_their_script(
+    write: Write, evaluate: Callable[..., dict[str, Any]]
+) -> None:
+    trap = {
+        "cached_question": "戸建ての1ギガプランの月額料金はいくらですか",
+        "question": "戸建ての10ギガプランの月額料金はいくらですか",
+        "should_reuse": False,
+    }
+    assert evaluate("cache", "--pairs", write("pairs.jsonl", trap))["false_reuse"] == 0
+
+
 def test_traffic_is_judged_on_one_shelf(write: Write, evaluate: Callable[..., dict[str, Any]]) -> None:
     entries = write(
         "entries.jsonl",

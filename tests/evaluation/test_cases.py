@@ -1,0 +1,41 @@
+"""Rows of cases without `lang` are in the language of their script."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.cases import Answer, Feedback, FollowUp, GateCase, Pair, ShelfEntry, Traffic, read_cases
+
+FORMS: dict[type[Any], dict[str, Any]] = {
+    Traffic: {"text": "{}", "entry_id": None},
+    Feedback: {"text": "{}", "entry_id": None},
+    GateCase: {"text": "{}", "gold": "must"},
+    ShelfEntry: {"entry_id": "e", "questions": ["OK", "{}"]},
+    Answer: {"answer": "12", "contexts": [], "faithful": True, "question": "{}"},
+    FollowUp: {"messages": [{"role": "user", "content": "{}"}], "standalone": True},
+    Pair: {"cached_question": "{}", "question": "{}", "should_reuse": True},
+}
+TEXTS = {"en": "How do I pay?", "ja": "支払い方法は？", "zh": "怎么付款？"}
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_without_a_language_the_script_says_it(tmp_path: Path, form: type[Any]) -> None:
+    file = tmp_path / "cases.jsonl"
+    row = json.dumps(FORMS[form], ensure_ascii=False)
+    stated = json.dumps(FORMS[form] | {"lang": "de"}, ensure_ascii=False)
+    lines = [*(row.replace("{}", text) for text in TEXTS.values()), stated]
+    file.write_text("\n".join(lines), "utf-8")
+    assert [case.lang for case in read_cases(file, form)] == [*TEXTS, "de"]
+
+
+def test_both_questions_of_a_pair_are_read_and_what_is_stated_counts(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.jsonl"
+    across = {"cached_question": TEXTS["en"], "question": TEXTS["ja"], "should_reuse": True}
+    rows = [across, across | {"lang": "ja"}, across | {"cached_lang": "fr"}]
+    file.write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
+    found = [(pair.lang, pair.cached_lang) for pair in read_cases(file, Pair)]
+    assert found == [("ja", "en"), ("ja", None), ("ja", "fr")]
