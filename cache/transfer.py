@@ -32,6 +32,7 @@ from cache.tables import Row, RowProblem, format_of, read_table, write_table
 
 __all__ = ["ImportReport", "Languages", "Refusal", "export_entries", "import_entries", "read_faq"]
 
+_TO_REPLACE = "to change it, edit its row of an export, where its id stands, and import that"
 BATCH = 500  # rows a transaction; what a kill can lose of an import
 
 
@@ -161,6 +162,7 @@ class _Reading:
         self._counts = {"created": 0, "edited": 0, "unchanged": 0}
         self._refused: list[Refusal] = []
         self._ids: dict[str, int] = {}  # the line of each id
+        self._lines: dict[str, int] = {}  # of each entry that came of a line
 
     def usable(self, batch: Sequence[Row | RowProblem]) -> list[tuple[int, Incoming]]:
         """The lines that hold an entry; the others are refused."""
@@ -176,6 +178,10 @@ class _Reading:
         """Note what became of a line."""
         if isinstance(result, Put):
             self._counts[result.change] += 1
+            self._lines.setdefault(result.entry.id, line)
+        elif isinstance(result, DuplicatePhrasing) and result.other in self._lines:
+            expected = f"“{result.phrasing}” stands in line {self._lines[result.other]} already"
+            self._refused.append(Refusal(line, result.field, expected, "duplicate"))
         else:
             self._refused.append(_refusal(line, result))
 
@@ -197,7 +203,7 @@ class _Reading:
 
 def _refusal(line: int, error: CacheError) -> Refusal:
     if isinstance(error, DuplicatePhrasing):
-        return Refusal(line, error.field, f"{error.expected}; a row with that id replaces it", "duplicate")
+        return Refusal(line, error.field, f"{error.expected}; {_TO_REPLACE}", "duplicate")
     if isinstance(error, AnswerWithdrawn):
         return Refusal(line, error.field, f"{error.expected}; a row with that id brings it back", "withdrawn")
     if isinstance(error, InvalidEntry):

@@ -193,14 +193,37 @@ async def test_an_id_that_comes_twice_is_refused_the_second_time(store: EntrySto
 async def test_a_phrasing_of_another_entry_is_refused_with_its_name(
     store: EntryStore, tmp_path: Path
 ) -> None:
-    text = "id,question,answer,language\na,One?,1,en\nb,ONE!,2,en\n"
-    (refused,) = await imported(store, tmp_path / "e.csv", text)
+    await store.create("shop", content("One?"), by="ann", state="active", entry_id="a")
+    (refused,) = await imported(store, tmp_path / "e.csv", HEADER + "ONE!,2,en\n")
     assert refused == Refusal(
-        3,
+        2,
         "phrasings",
-        "“ONE!” already belongs to the active entry a; a row with that id replaces it",
+        "“ONE!” already belongs to the active entry a; "
+        "to change it, edit its row of an export, where its id stands, and import that",
         "duplicate",
     )
+
+
+async def test_a_question_that_stands_twice_in_a_file_is_refused_with_the_other_line(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    file = tmp_path / "faq.csv"
+    text = HEADER + "One?,1,en\nTwo?,2,en\nONE!,2,en\n"
+    for _ in range(2):  # the second time line 2 changes nothing, and is still the one that was met
+        (refused,) = await imported(store, file, text)
+        assert refused == Refusal(4, "phrasings", "“ONE!” stands in line 2 already", "duplicate")
+
+
+async def test_an_export_that_is_edited_and_imported_changes_the_answers(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    file = tmp_path / "faq.csv"
+    assert await imported(store, file, HEADER + "One?,1,en\nTwo?,2,en\n") == ()
+    await export_entries(store, "shop", file)
+    report = await import_entries(store, "shop", file, by="ann")
+    assert (report.edited, report.unchanged) == (0, 2)
+    assert await imported(store, file, file.read_text("utf-8-sig").replace("Two?,2", "Two?,3")) == ()
+    assert sorted(one.answer for one in (await store.list("shop")).entries) == ["1", "3"]
 
 
 @pytest.mark.parametrize("state", ["paused", "stale", "retired"])
