@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from datetime import date
 from typing import Any, cast, get_args
@@ -13,17 +14,31 @@ from cache.entries import EntryKind, EntryState, Source
 from cache.errors import InvalidEntry
 from cache.store import Incoming
 
-__all__ = ["DAYS", "HEADINGS", "REQUIRED", "TEXTS", "incoming"]
+__all__ = ["DAYS", "HEADINGS", "KNOWN", "REQUIRED", "TEXTS", "incoming", "unknown"]
 
 TEXTS = ("id", "kind", "group", "language", "question", "answer", "state", "owner")
 DAYS = ("valid_from", "valid_until", "review_by")
 REQUIRED = ("question", "answer")
-HEADINGS = {  # as helpdesks head their own sheets
-    "質問": "question", "質問文": "question", "问题": "question", "問題": "question", "提问": "question",
-    "回答": "answer", "回答文": "answer", "答え": "answer", "答案": "answer", "答复": "answer",
-    "言語": "language", "语言": "language", "語言": "language",
-}  # fmt: skip
+_ALIASES = {  # as helpdesks head their own sheets; only what can mean one thing
+    "question": "質問 質問文 问题 問題 提问",
+    "answer": "回答 回答文 答え 答案 答复",
+    "language": "言語 语言 語言",
+    "phrasings": "別名 言い換え 別の言い方 類似質問 同義質問 别名 相似问 相似问题 同义问 同义问题 其他问法",
+    "valid_from": "有効開始日 公開開始日 掲載開始日 生效日期 生效日",
+    "valid_until": "有効期限 有効終了日 公開終了日 掲載終了日 有效期至 失效日期 到期日",
+    "review_by": "見直し日 見直し期限 次回見直し日 复核日期 复审日期",
+    "owner": "担当 担当者 担当部署 负责人 負責人",
+    "sources": "出典 参照文書 出处 出處",
+}
+_NUMBERED = ("phrasing", "phrasing ", *_ALIASES["phrasings"].split())
+HEADINGS = (
+    {alias: name for name, aliases in _ALIASES.items() for alias in aliases.split()}
+    | {name.replace("_", " "): name for name in DAYS}
+    | {f"{name}{n}": f"phrasing_{n}" for name in _NUMBERED for n in range(1, 21)}
+)
 _FURTHER = re.compile(r"phrasing_(\d+)")
+_DAY = re.compile(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?")
+KNOWN = (*TEXTS, *DAYS, "sources", "phrasings")
 
 
 def incoming(values: Mapping[str, Any], language: str | None) -> Incoming:
@@ -58,6 +73,11 @@ def incoming(values: Mapping[str, Any], language: str | None) -> Incoming:
     )
 
 
+def unknown(values: Mapping[str, Any]) -> list[str]:
+    """The columns of a row that nothing is read from."""
+    return [name for name in values if name and name not in KNOWN and not _FURTHER.fullmatch(name)]
+
+
 def _text(values: Mapping[str, Any], name: str) -> str:
     value = values.get(name)
     if value is None:
@@ -68,8 +88,10 @@ def _text(values: Mapping[str, Any], name: str) -> str:
 
 
 def _further(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """The phrasings after the question, from the list or the numbered columns."""
+    """The phrasings after the question: a list, or one a line, or the numbered columns."""
     listed = values.get("phrasings") or []
+    if isinstance(listed, str):
+        listed = listed.splitlines()
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
         raise InvalidEntry("phrasings", f"expected a list of texts, found {json.dumps(listed)[:60]}")
     numbered = [(int(found[1]), name) for name in values if (found := _FURTHER.fullmatch(name))]
@@ -106,10 +128,12 @@ def _source_object(one: Any) -> Source:
 
 
 def _day(values: Mapping[str, Any], name: str) -> date | None:
+    """A day as people write it: 2026-04-01, 2026/4/1, 2026年4月1日."""
     text = _text(values, name)
     if not text:
         return None
+    found = _DAY.fullmatch(unicodedata.normalize("NFKC", text))
     try:
-        return date.fromisoformat(text.replace("/", "-"))
+        return date(*map(int, found.groups())) if found else date.fromisoformat(text)
     except ValueError as wrong:
         raise InvalidEntry(name, f"expected a day such as 2026-04-01, found “{text[:40]}”") from wrong

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import unicodedata
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -85,7 +86,7 @@ def _by_columns(
 ) -> Iterator[Row | RowProblem]:
     """Rows of cells as mappings, by the names in the first row."""
     header = next(rows, (1, ()))[1]
-    names = [_as_text(cell).strip().lower() for cell in header]
+    names = [unicodedata.normalize("NFKC", _as_text(cell)).strip().lower() for cell in header]
     names = [headings.get(name, name) for name in names]
     if twice := sorted({name for name in names if name and names.count(name) > 1}):
         raise UnreadableTable(f"{path.name}: more than one column for {', '.join(twice)}")

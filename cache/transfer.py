@@ -2,19 +2,19 @@
 
 Columns (keys in JSON Lines): `id`, `kind`, `group`, `language`, `question`, `answer`, `state`, `owner`,
 `sources`, `valid_from`, `valid_until`, `review_by`, and the further phrasings: `phrasing_2`,
-`phrasing_3` … in CSV and XLSX, the list `phrasings` in JSON Lines. `sources` is one
-`document@version` a line, in JSON Lines a list of objects with `document` and `version`. Only
+`phrasing_3` … or `phrasings`, one a line, in CSV and XLSX, the list `phrasings` in JSON Lines. `sources`
+is one `document@version` a line, in JSON Lines a list of objects with `document` and `version`. Only
 `question`, `answer` and `language` have to be there; a row with the id of an entry of this tenant
 replaces it, and without a column `group` it stays in its group. A row without an id that says just what
 an active entry says changes nothing; one that gives the answer of a paused, stale or retired entry is
 refused, for people took that answer out of service: the entry's id brings it back. The columns may be
-headed in Japanese or Chinese (質問 and 回答, 问题 and 答案). What an export writes, an import reads back
-as the same entries.
+headed in Japanese or Chinese (`cache.columns`); those that nobody knows are remarked on. What an export
+writes, an import reads back as the same entries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any
 
 from anyio import to_thread
 
-from cache.columns import DAYS, HEADINGS, REQUIRED, TEXTS, incoming
+from cache.columns import DAYS, HEADINGS, KNOWN, REQUIRED, TEXTS, incoming, unknown
 from cache.content import Content
 from cache.entries import Entry
 from cache.errors import AnswerWithdrawn, CacheError, DuplicatePhrasing, InvalidEntry
@@ -30,7 +30,7 @@ from cache.queries import NO_FILTERS, Filters
 from cache.store import EntryStore, Incoming, Put
 from cache.tables import Row, RowProblem, format_of, read_table, write_table
 
-__all__ = ["ImportReport", "Languages", "Refusal", "export_entries", "import_entries", "read_faq"]
+__all__ = ["ImportReport", "Languages", "Refusal", "Remark", "export_entries", "import_entries", "read_faq"]
 
 _TO_REPLACE = "to change it, edit its row of an export, where its id stands, and import that"
 BATCH = 500  # rows a transaction; what a kill can lose of an import
@@ -44,6 +44,16 @@ class Refusal:
     field: str
     expected: str
     why: str = ""  # duplicate | withdrawn; else the field can't be used
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a person should know of rows that were imported."""
+
+    line: int  # the first of them
+    field: str  # columns | language
+    says: str
+    found: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +81,7 @@ class ImportReport:
     edited: int = 0
     unchanged: int = 0
     refused: tuple[Refusal, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 async def import_entries(
@@ -163,6 +174,7 @@ class _Reading:
         self._refused: list[Refusal] = []
         self._ids: dict[str, int] = {}  # the line of each id
         self._lines: dict[str, int] = {}  # of each entry that came of a line
+        self._unknown: dict[str, int] = {}  # the first line of each column that is not read
 
     def usable(self, batch: Sequence[Row | RowProblem]) -> list[tuple[int, Incoming]]:
         """The lines that hold an entry; the others are refused."""
@@ -187,11 +199,24 @@ class _Reading:
 
     def report(self) -> ImportReport:
         """What became of all lines, by line."""
-        return ImportReport(**self._counts, refused=tuple(sorted(self._refused, key=lambda one: one.line)))
+        return ImportReport(
+            **self._counts,
+            refused=tuple(sorted(self._refused, key=lambda one: one.line)),
+            remarks=tuple(self._remarks()),
+        )
+
+    def _remarks(self) -> Iterator[Remark]:
+        if self._unknown:
+            names = ", ".join(f"“{name[:50]}”" for name in self._unknown)
+            known = ", ".join((*KNOWN, "phrasing_2 …"))
+            says = f"not read: {names}; known are {known}"
+            yield Remark(min(self._unknown.values()), "columns", says, names)
 
     def _incoming(self, row: Row | RowProblem) -> Incoming:
         if isinstance(row, RowProblem):
             raise InvalidEntry("row", row.expected)
+        for name in unknown(row.values):
+            self._unknown.setdefault(name, row.line)
         parsed = incoming(row.values, self._language)
         if self._languages:
             self._languages.check(parsed.content.language)

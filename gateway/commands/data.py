@@ -100,6 +100,11 @@ def import_command(
     console.print(f"{kept}, {len(report.refused)} refused")
     if competing:
         console.print(_collisions(competing))
+    if report.remarks:
+        table = Table("line", "field", "what to know", title="imported, but")
+        for remark in report.remarks:
+            table.add_row(str(remark.line), remark.field, remark.says)
+        console.print(table)
     if report.refused:
         table = Table("line", "field", "expected", title="refused rows")
         for refusal in report.refused:

@@ -70,7 +70,7 @@ BAD_ROWS: list[tuple[dict[str, object], str, str]] = [
     ({"valid_until": "soon"}, "valid_until", "expected a day such as 2026-04-01, found “soon”"),
     ({"id": "x y"}, "id", "expected 1 to 200 characters without spaces"),
     ({"question": 5}, "question", "expected a text, found 5"),
-    ({"phrasings": "one"}, "phrasings", 'expected a list of texts, found "one"'),
+    ({"phrasings": {"one": 1}}, "phrasings", 'expected a list of texts, found {"one": 1}'),
     ({"sources": [{"url": "x"}]}, "sources", "expected objects with document and version"),
     ({"sources": 3}, "sources", "expected a list of documents, found 3"),
 ]
@@ -166,6 +166,52 @@ async def test_columns_may_be_headed_in_the_language_of_the_helpdesk(
     assert await imported(store, tmp_path / "faq.csv", f"{heads}\nQ1,A1,{language}\n") == ()
     (entry,) = (await store.list("shop")).entries
     assert (entry.question, entry.answer, entry.language) == ("Q1", "A1", language)
+
+
+async def test_further_columns_may_be_headed_so_as_well(store: EntryStore, tmp_path: Path) -> None:
+    heads = "質問,回答,言語,別名,言い換え２,有効開始日,有効期限,見直し日,担当部署,出典"
+    row = (
+        '料金は？,5円です。,ja,"費用は\n値段は",いくら,2026-01-02,2026/4/1,２０２６年１２月３日,経理,料金.md'
+    )
+    assert await imported(store, tmp_path / "faq.csv", f"{heads}\n{row}\n") == ()
+    assert not await imported(
+        store,
+        tmp_path / "b.csv",
+        "问题,答案,语言,相似问,失效日期,负责人\n怎么付款？,刷卡。,zh,付款方式,2026.4.1,李\n",
+    )
+    zh, ja = sorted((await store.list("shop")).entries, key=lambda one: one.language, reverse=True)
+    assert ja.phrasings == ("料金は？", "費用は", "値段は", "いくら")
+    assert (ja.valid_from, ja.valid_until, ja.review_by) == (
+        date(2026, 1, 2), date(2026, 4, 1), date(2026, 12, 3),
+    )  # fmt: skip
+    assert (ja.owner, ja.sources) == ("経理", (Source("料金.md", ""),))
+    assert (zh.phrasings, zh.valid_until, zh.owner) == (("怎么付款？", "付款方式"), date(2026, 4, 1), "李")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "columns"),
+    [
+        ("e.csv", "question,answer,language,備考,tag\nHow?,So.,en,,x\nWhy?,So.,en,,\n", 2, "“備考”, “tag”"),
+        (
+            "e.jsonl",
+            '{"question": "How?", "answer": "So.", "language": "en"}\n'
+            '{"question": "Why?", "answer": "So.", "language": "en", "questions": []}\n',
+            2,
+            "“questions”",
+        ),
+    ],
+)
+async def test_columns_that_nothing_is_read_from_are_told_once(
+    store: EntryStore, tmp_path: Path, name: str, text: str, line: int, columns: str
+) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    report = await import_entries(store, "shop", tmp_path / name, by="ann")
+    (remark,) = report.remarks
+    assert (report.created, remark.line, remark.field) == (2, line, "columns")
+    assert remark.says.startswith(f"not read: {columns}; known are id, kind, ")
+    assert all(name in remark.says for name in ("valid_until", "phrasings", "phrasing_2 …"))
+    await export_entries(store, "shop", tmp_path / name)
+    assert (await import_entries(store, "shop", tmp_path / name, by="ann")).remarks == ()
 
 
 async def test_spreadsheet_habits_are_understood(store: EntryStore, tmp_path: Path) -> None:

@@ -97,16 +97,18 @@ def test_a_file_with_a_wrong_line_is_shown_before_it_is_imported(
 ) -> None:
     file = tmp_path / "faq.csv"
     file.write_text(
-        "question,answer,language,review_by\n"
-        "Does the library have a piano?,Yes: on the second floor.,en,2020-01-31\n"
-        "Does the library have a harp?,No.,en,next week\n",
+        "question,answer,language,review_by,note\n"
+        "Does the library have a piano?,Yes: on the second floor.,en,2020-01-31,\n"
+        "Does the library have a harp?,No.,en,next week,\n",
         "utf-8",
     )
     with chromium.person(desk.url) as sato:
         page = sato.sign_in(at="/console/entries/import")
         page.locator("input[type=file]").set_input_files(file)
-        expect(page.locator(".refusal-list")).to_contain_text("Line 3")
-        expect(page.locator(".refusal-list")).to_contain_text("next week")
+        remarks, refused = page.locator(".refusal-list").first, page.locator(".refusal-list").last
+        expect(refused).to_contain_text("Line 3")
+        expect(refused).to_contain_text("next week")
+        expect(remarks).to_contain_text("not read: “note”")
         assert _named(desk, "piano") == []
         page.locator("button.import-rows").click()
         expect(page.locator(".told")).to_contain_text("Imported: 1.")

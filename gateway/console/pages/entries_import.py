@@ -11,7 +11,7 @@ from nicegui import ui
 from nicegui.events import UploadEventArguments
 
 from cache.errors import UnreadableTable
-from cache.transfer import ImportReport, Refusal, import_entries
+from cache.transfer import ImportReport, Refusal, Remark, import_entries
 from gateway.console.components.figure import figure
 from gateway.console.pages.ticket_parts import card
 from gateway.console.visit import Visit
@@ -105,17 +105,20 @@ class _Page:
                 figure(t(f"entries.{name}"), f"{getattr(report, name):,}")
             n = len(report.refused)
             figure(t("entries.refused"), f"{n:,}", tone="bad" if n else "quiet").classes("refused")
+        if report.remarks:
+            with card(t("entries.remarks"), name="remarks"), ui.element("div").classes("refusal-list"):
+                for remark in report.remarks[:SHOWN_REFUSALS]:
+                    self._row(remark, t(f"remarks.{remark.field}", found=remark.found), exactly=remark.says)
         if report.refused:
             with card(t("entries.refused"), name="refusals"), ui.element("div").classes("refusal-list"):
                 for one in report.refused[:SHOWN_REFUSALS]:
-                    self._refusal(one)
+                    self._row(one, t.or_else(f"expected.{_family(one)}", one.expected), exactly=one.expected)
 
-    def _refusal(self, one: Refusal) -> None:
+    def _row(self, one: Refusal | Remark, said: str, *, exactly: str) -> None:
         ui.label(self.visit.t("entries.line", n=one.line)).classes("strong")
         ui.label(self.visit.t.or_else(f"entry.{one.field}", one.field))
-        exactly = self.visit.t.language == "en"
-        said = one.expected if exactly else self.visit.t.or_else(f"expected.{_family(one)}", one.expected)
-        ui.label(said).classes("quiet").props["title"] = one.expected
+        shown = exactly if self.visit.t.language == "en" else said
+        ui.label(shown).classes("quiet").props["title"] = exactly
 
 
 def _family(one: Refusal) -> str:
