@@ -36,6 +36,10 @@ HEADINGS = (
     | {name.replace("_", " "): name for name in DAYS}
     | {f"{name}{n}": f"phrasing_{n}" for name in _NUMBERED for n in range(1, 21)}
 )
+_ERRORS = {  # of Excel, LibreOffice and Google Sheets
+    "#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!", "#FIELD!",
+    "#BLOCKED!", "#CONNECT!", "#BUSY!", "#UNKNOWN!", "#GETTING_DATA", "#ERROR!",
+}  # fmt: skip
 _FURTHER = re.compile(r"phrasing_(\d+)")
 _DAY = re.compile(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?")
 KNOWN = (*TEXTS, *DAYS, "sources", "phrasings")
@@ -84,14 +88,21 @@ def _text(values: Mapping[str, Any], name: str) -> str:
         return ""
     if not isinstance(value, str):
         raise InvalidEntry(name, f"expected a text, found {json.dumps(value)[:60]}")
-    return value.strip()
+    return _no_error(name, value.strip())
+
+
+def _no_error(name: str, text: str) -> str:
+    """A text, unless it is what a formula left behind that could not be worked out."""
+    if text.upper() in _ERRORS:
+        raise InvalidEntry(name, f"expected a text, found the error “{text}” of the sheet")
+    return text
 
 
 def _further(values: Mapping[str, Any]) -> tuple[str, ...]:
     """The phrasings after the question: a list, or one a line, or the numbered columns."""
     listed = values.get("phrasings") or []
     if isinstance(listed, str):
-        listed = listed.splitlines()
+        listed = [_no_error("phrasings", one.strip()) for one in listed.splitlines()]
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
         raise InvalidEntry("phrasings", f"expected a list of texts, found {json.dumps(listed)[:60]}")
     numbered = [(int(found[1]), name) for name in values if (found := _FURTHER.fullmatch(name))]
@@ -103,7 +114,8 @@ def _sources(value: Any) -> tuple[Source, ...]:
         case None:
             return ()
         case str():
-            return tuple(_source_line(line) for line in value.splitlines() if line.strip())
+            lines = (_no_error("sources", line.strip()) for line in value.splitlines())
+            return tuple(_source_line(line) for line in lines if line)
         case list():
             return tuple(_source_object(one) for one in value)
         case _:
@@ -111,7 +123,7 @@ def _sources(value: Any) -> tuple[Source, ...]:
 
 
 def _source_line(line: str) -> Source:
-    document, at, version = line.strip().rpartition("@")
+    document, at, version = line.rpartition("@")
     return Source(document, version) if at else Source(version, "")
 
 

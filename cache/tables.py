@@ -65,7 +65,7 @@ def read_table(
         raise UnreadableTable(f"{path.name}: the file is empty")
     if form == "jsonl":
         return _read_jsonl(path)
-    cells = _read_csv(path) if form == "csv" else _read_xlsx(path)
+    cells = _read_csv(path) if form == "csv" else _read_xlsx(path, required, headings)
     return _by_columns(path, cells, required, headings)
 
 
@@ -85,9 +85,7 @@ def _by_columns(
     headings: Mapping[str, str],
 ) -> Iterator[Row | RowProblem]:
     """Rows of cells as mappings, by the names in the first row."""
-    header = next(rows, (1, ()))[1]
-    names = [unicodedata.normalize("NFKC", _as_text(cell)).strip().lower() for cell in header]
-    names = [headings.get(name, name) for name in names]
+    names = _names(next(rows, (1, ()))[1], headings)
     if twice := sorted({name for name in names if name and names.count(name) > 1}):
         raise UnreadableTable(f"{path.name}: more than one column for {', '.join(twice)}")
     missing = [name for name in required if name not in names]
@@ -99,6 +97,12 @@ def _by_columns(
             yield RowProblem(line, f"expected {len(names)} cells, found {len(cells)}")
         elif any(_as_text(cell).strip() for cell in cells):
             yield Row(line, dict(zip(names, map(_as_text, cells), strict=False)))
+
+
+def _names(header: Sequence[Any], headings: Mapping[str, str]) -> list[str]:
+    """What the columns under these cells are called."""
+    names = [unicodedata.normalize("NFKC", _as_text(cell)).strip().lower() for cell in header]
+    return [headings.get(name, name) for name in names]
 
 
 def _read_csv(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
@@ -143,8 +147,10 @@ def _json_row(line: int, text: bytes) -> Row | RowProblem:
     return Row(line, values)
 
 
-def _read_xlsx(path: Path) -> Iterator[tuple[int, Sequence[Any]]]:
-    """Cells of the first sheet."""
+def _read_xlsx(
+    path: Path, required: Sequence[str], headings: Mapping[str, str]
+) -> Iterator[tuple[int, Sequence[Any]]]:
+    """Cells of the sheet that has the required columns; where none are required, of the first one."""
     from openpyxl import (
         load_workbook,
     )  # here and below: it costs a start 0.1 s, and a gateway seldom needs it
@@ -155,9 +161,26 @@ def _read_xlsx(path: Path) -> Iterator[tuple[int, Sequence[Any]]]:
     except (InvalidFileException, zipfile.BadZipFile, KeyError, ValueError, OSError) as broken:
         raise UnreadableTable(f"{path.name}: expected an XLSX workbook: {broken}") from broken
     with closing(workbook):
-        if not workbook.worksheets:
+        sheets = workbook.worksheets
+        if not sheets:
             raise UnreadableTable(f"{path.name}: the workbook has no sheet")
-        yield from enumerate(workbook.worksheets[0].iter_rows(values_only=True), start=1)
+        headed = [one for one in sheets if set(required) <= set(_header(one, headings))]
+        if required and len(headed) > 1:
+            named = ", ".join(f"“{one.title}”" for one in headed)
+            raise UnreadableTable(
+                f"{path.name}: expected one sheet with {', '.join(required)}, found {named}"
+            )
+        if not headed and len(sheets) > 1:
+            found = "; ".join(
+                f"“{one.title}”: {', '.join(_header(one, headings)) or 'none'}" for one in sheets
+            )
+            raise UnreadableTable(f"{path.name}: no sheet has the columns {', '.join(required)} ({found})")
+        yield from enumerate((headed or sheets)[0].iter_rows(values_only=True), start=1)
+
+
+def _header(sheet: Any, headings: Mapping[str, str]) -> list[str]:
+    """The names in the first row of a sheet."""
+    return [name for name in _names(next(sheet.iter_rows(values_only=True), ()), headings) if name]
 
 
 def _write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:

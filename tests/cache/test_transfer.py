@@ -230,6 +230,67 @@ async def test_spreadsheet_habits_are_understood(store: EntryStore, tmp_path: Pa
     assert found["404"].valid_from == date(2026, 4, 1)
 
 
+async def test_errors_of_a_sheet_are_no_texts(store: EntryStore, tmp_path: Path) -> None:
+    workbook = Workbook()
+    workbook.active.append(["question", "answer", "language", "phrasing_2", "sources"])
+    rows = [
+        ["One?", "#N/A"],
+        ["#REF!", "1"],
+        ["Two?", "2", "en", "#NAME?"],
+        ["Three?", "3", "en", None, "#n/a"],
+    ]
+    for row in [*rows, ["What does #N/A mean?", "#N/A means that nothing was found."]]:
+        workbook.active.append([*row, "en"] if len(row) == 2 else row)
+    workbook.save(tmp_path / "faq.xlsx")
+    report = await import_entries(store, "shop", tmp_path / "faq.xlsx", by="ann")
+    assert [(one.line, one.field) for one in report.refused] == [
+        (2, "answer"), (3, "question"), (4, "phrasing_2"), (5, "sources"),
+    ]  # fmt: skip
+    assert report.refused[0].expected == "expected a text, found the error “#N/A” of the sheet"
+    assert [one.question for one in (await store.list("shop")).entries] == ["What does #N/A mean?"]
+
+
+def workbook_of(path: Path, sheets: dict[str, list[str]]) -> Path:
+    workbook = Workbook()
+    workbook.remove(workbook.active)
+    for name, header in sheets.items():
+        sheet = workbook.create_sheet(name)
+        sheet.append(header)
+        sheet.append(["How?", "So.", "en"])
+    workbook.save(path)
+    return path
+
+
+COVER, FAQ = ["FAQ一覧", "2026年版"], ["質問", "回答", "言語"]
+
+
+async def test_the_sheet_of_a_workbook_that_has_the_columns_is_read(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    file = workbook_of(tmp_path / "faq.xlsx", {"表紙": COVER, "FAQ": FAQ, "空": []})
+    report = await import_entries(store, "shop", file, by="ann")
+    assert (report.created, report.refused) == (1, ())
+
+
+@pytest.mark.parametrize(
+    ("sheets", "expected"),
+    [
+        (
+            {"表紙": COVER, "一覧": ["質問", "答"]},
+            "no sheet has the columns question, answer (“表紙”: faq一覧, 2026年版; “一覧”: question, 答)",
+        ),
+        ({"FAQ": FAQ, "old": FAQ}, "expected one sheet with question, answer, found “FAQ”, “old”"),
+        ({"表紙": COVER}, "missing columns: question, answer (found: faq一覧, 2026年版)"),
+    ],
+)
+async def test_a_workbook_without_such_a_sheet_is_refused_with_their_names(
+    store: EntryStore, tmp_path: Path, sheets: dict[str, list[str]], expected: str
+) -> None:
+    with pytest.raises(UnreadableTable) as refused:
+        await import_entries(store, "shop", workbook_of(tmp_path / "faq.xlsx", sheets), by="ann")
+    assert expected in str(refused.value)
+
+
 async def test_an_id_that_comes_twice_is_refused_the_second_time(store: EntryStore, tmp_path: Path) -> None:
     text = "id,question,answer,language\na,One?,1,en\na,Two?,2,en\n"
     (refused,) = await imported(store, tmp_path / "e.csv", text)
