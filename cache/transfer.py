@@ -58,9 +58,13 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Languages:
-    """The languages that questions are asked in; an entry of another one would never be found."""
+    """The languages that questions are asked in; an entry of another one would never be found.
+
+    `written` says which of them a text is in; its second value decides where the text alone can't.
+    """
 
     asked: tuple[str, ...]
+    written: Callable[[str, str], str]
 
     def check(self, language: str) -> None:
         """Refuse a language that nobody is answered in.
@@ -174,6 +178,7 @@ class _Reading:
         self._refused: list[Refusal] = []
         self._ids: dict[str, int] = {}  # the line of each id
         self._lines: dict[str, int] = {}  # of each entry that came of a line
+        self._written: list[Remark] = []
         self._unknown: dict[str, int] = {}  # the first line of each column that is not read
 
     def usable(self, batch: Sequence[Row | RowProblem]) -> list[tuple[int, Incoming]]:
@@ -191,6 +196,7 @@ class _Reading:
         if isinstance(result, Put):
             self._counts[result.change] += 1
             self._lines.setdefault(result.entry.id, line)
+            self._read_script(line, result.entry)
         elif isinstance(result, DuplicatePhrasing) and result.other in self._lines:
             expected = f"“{result.phrasing}” stands in line {self._lines[result.other]} already"
             self._refused.append(Refusal(line, result.field, expected, "duplicate"))
@@ -202,10 +208,19 @@ class _Reading:
         return ImportReport(
             **self._counts,
             refused=tuple(sorted(self._refused, key=lambda one: one.line)),
-            remarks=tuple(self._remarks()),
+            remarks=(*self._columns(), *self._written),
         )
 
-    def _remarks(self) -> Iterator[Remark]:
+    def _read_script(self, line: int, entry: Entry) -> None:
+        """Remark on an entry that nobody who asks its question in these words is served."""
+        found = self._languages.written(entry.question, entry.language) if self._languages else entry.language
+        if found != entry.language:
+            says = (
+                f"the question reads as {found}, and only who asks in {entry.language} is served its answer"
+            )
+            self._written.append(Remark(line, "language", says, found))
+
+    def _columns(self) -> Iterator[Remark]:
         if self._unknown:
             names = ", ".join(f"“{name[:50]}”" for name in self._unknown)
             known = ", ".join((*KNOWN, "phrasing_2 …"))

@@ -92,7 +92,7 @@ async def test_a_language_that_nobody_is_answered_in_is_refused_by_line(
 ) -> None:
     file = tmp_path / "faq.csv"
     file.write_text(HEADER + "How?,So.,jp\nWhy?,So.,\nWhere?,Here.,ja\n", "utf-8")
-    asked = Languages(("en", "ja", "zh"))
+    asked = Languages(("en", "ja", "zh"), lambda _, language: language)
     report = await import_entries(store, "shop", file, by="ann", language="en", languages=asked)
     (refused,) = report.refused
     assert (report.created, refused.line, refused.field) == (2, 2, "language")

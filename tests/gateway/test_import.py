@@ -63,6 +63,22 @@ def test_a_language_that_nobody_is_answered_in_is_refused_with_those_that_are(fo
     assert "expected en, ja or zh, found “jp”" in result.output
 
 
+def test_a_question_in_another_language_than_its_row_is_listed_and_kept(folder: Path) -> None:
+    rows = [
+        "料金はいくらですか,5円です。",
+        "How much is the fee?,5 yen.",
+        "Wi-Fi,あります。",
+        "営業時間,9時から。",
+    ]
+    (folder / "faq.csv").write_text("\n".join(["質問,回答", *rows]), "utf-8")
+    printed = imported("--language", "ja", "--no-collisions")
+    assert "4 created" in printed
+    [row] = [line for line in printed.splitlines() if "reads as" in line]
+    assert [cell.strip() for cell in row.strip("│ ").split("│")] == [
+        "3", "language", "the question reads as en, and only who asks in ja is served its answer",
+    ]  # fmt: skip
+
+
 def test_a_refused_row_fails_the_import_whatever_competes(folder: Path) -> None:
     (folder / "faq.csv").write_text(FAQ + "No answer?,,en\n", "utf-8")
     result = CliRunner().invoke(app, ["import", "faq.csv"])
