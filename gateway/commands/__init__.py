@@ -8,14 +8,28 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 import uvloop
-from rich.console import Console
+from rich.console import Console, ConsoleRenderable, RenderHook
+from rich.table import Table
 
 __all__ = ["ConfigOption", "console", "errors", "run"]
 
 T = TypeVar("T")
 
+
+class _Fold(RenderHook):
+    """A cell that is too long goes on below: where nobody has a terminal to widen, what is cut is lost."""
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        """Mark the columns of all tables."""
+        for table in renderables:
+            for column in table.columns if isinstance(table, Table) else ():
+                column.overflow = "fold"
+        return renderables
+
+
 # What is printed may be what somebody wrote: a question in [brackets] is not markup.
 console = Console(highlight=False, markup=False)
+console.push_render_hook(_Fold())
 errors = Console(highlight=False, markup=False, stderr=True)
 
 ConfigOption = Annotated[

@@ -93,7 +93,8 @@ def import_command(
                     languages=ASKED_IN,
                     progress=progress,
                 )
-        return report, await _indexed(settings, tenant, collisions=collisions)
+        changed = bool(report.created or report.edited)
+        return report, await _indexed(settings, tenant, collisions=collisions and changed)
 
     report, competing = run(work())
     kept = f"{report.created} created, {report.edited} edited, {report.unchanged} unchanged"

@@ -47,6 +47,23 @@ def test_an_import_of_entries_far_apart_shows_no_pairs(folder: Path) -> None:
     assert "compete" not in imported()
 
 
+def test_an_import_that_changes_nothing_shows_no_pairs_again() -> None:
+    imported()
+    printed = imported()
+    assert "3 unchanged" in printed
+    assert "compete" not in printed
+
+
+def test_a_table_without_a_terminal_folds_what_is_long(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data.console, "width", 60)
+    question = "訪問サポートの受付時間と料金と申し込みの方法を教えてください"
+    (folder / "faq.csv").write_text(f"question,answer,language\n{question},1,ja\n{question},2,ja\n", "utf-8")
+    result = CliRunner().invoke(app, ["import", "faq.csv", "--no-collisions"])
+    assert "…" not in result.output
+    lines = [line.split("│")[3].strip() for line in result.output.splitlines() if line.startswith("│")]
+    assert f"“{question}”" in "".join(lines)
+
+
 def test_an_import_looks_for_no_pairs_where_told_so() -> None:
     printed = imported("--no-collisions")
     assert "3 created" in printed
