@@ -38,6 +38,7 @@ from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
 from gateway.settings import Settings
 from gateway.stores import open_database, open_encoder
+from gateway.tenants import refuse_unknown
 
 __all__ = ["calibrate_faithfulness_command", "faithfulness_command"]
 
@@ -134,6 +135,7 @@ def calibrate_faithfulness_command(
 
 async def _calibrated(file: Path | None, settings: Settings, tenant: str) -> FaithfulnessCalibration:
     async with open_database(settings) as database:
+        await refuse_unknown(database, settings, tenant)
         audited = settings.cache.audit_rate_rag
         rows = read_cases(file, Answer) if file else await reviewed_answers(database, tenant, audited=audited)
         if not rows:

@@ -28,6 +28,7 @@ from gateway.configuration import find_settings
 from gateway.gatekeeping.opening import gate_sources, kept_fits
 from gateway.policy import read_policy
 from gateway.settings import Settings
+from gateway.tenants import refuse_unknown
 
 __all__ = ["calibrate_gate_command", "gate_command"]
 
@@ -74,6 +75,7 @@ def calibrate_gate_command(
 
     async def measure(progress: Tick) -> GateCalibration:
         async with assemble(settings) as services:
+            await refuse_unknown(services.stores.database, settings, tenant)
             return await calibrate_gate(rows, services, tenant=tenant, progress=progress)
 
     with bar(len(rows)) as progress:

@@ -15,6 +15,7 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
+from cache.calibration import Cut
 from cache.collisions import Collision
 from cache.store import EntryStore
 from cache.transfer import ImportReport, export_entries, import_entries
@@ -29,7 +30,8 @@ from gateway.review.case_sources import entry_cases, traffic_cases
 from gateway.review.cases import as_answer_case, as_gate_case, reviewed_cases
 from gateway.review.steps import Json
 from gateway.settings import Settings
-from gateway.stores import Stores, open_database, open_stores
+from gateway.stores import open_database, open_stores
+from gateway.tenants import known_tenants
 from storage.sql import Database
 from storage.vectors import IndexUnavailable
 
@@ -83,6 +85,8 @@ def import_command(
 
     async def work() -> tuple[ImportReport, Sequence[Collision]]:
         async with open_database(settings) as database:
+            if tenant not in (known := await known_tenants(database, settings)):
+                console.print(f"{tenant} is a new tenant, beside {', '.join(sorted(known))}.")
             with _counting("importing") as progress:
                 report = await import_entries(
                     EntryStore(database),
@@ -206,12 +210,20 @@ def calibrate_cache_command(config: ConfigOption = None) -> None:
     """Find from which score each shelf of entries is served, so that cache.target_error is kept."""
     settings = find_settings(config)
 
-    async def work() -> Table:
+    async def work() -> list[tuple[str, str, Cut]]:
         async with open_stores(settings) as stores:
-            return await _calibrated(stores, settings.cache.target_error)
+            shelves = await stores.entries.shelves()
+            return [(*shelf, await stores.shelf.calibrate(*shelf)) for shelf in shelves]
 
     found = run(work())
-    console.print(found if found.row_count else "There are no active entries to calibrate for.")
+    if not found:
+        console.print("There are no active entries to calibrate for.")
+        return
+    console.print(_cuts(found, settings.cache.target_error))
+    unkept = sum(cut.bound is None for _, _, cut in found)
+    if unkept:
+        console.print(f"Nothing is promised for {unkept} of {len(found)} shelves.", style="yellow")
+        raise typer.Exit(1)
 
 
 def key_command(
@@ -231,13 +243,12 @@ def key_command(
     console.print(run(work()), soft_wrap=True)
 
 
-async def _calibrated(stores: Stores, target_error: float) -> Table:
+def _cuts(found: Sequence[tuple[str, str, Cut]], target_error: float) -> Table:
     table = Table(
         "tenant", "language", "served from", "bound", "probes served", "why",
         title=f"at most {target_error:.1%} wrong answers per request",
     )  # fmt: skip
-    for tenant, language in await stores.entries.shelves():
-        cut = await stores.shelf.calibrate(tenant, language)
+    for tenant, language, cut in found:
         bound = "–" if cut.bound is None else f"{cut.bound:.2%}"
         table.add_row(tenant, language, f"{cut.score:.3f}", bound, f"{cut.served:.0%}", cut.why)
     return table

@@ -19,6 +19,7 @@ from evaluation.gate.calibration import calibrate_gate
 from gateway.assembly import Services, assemble
 from gateway.cli import app
 from gateway.configuration import load_settings
+from gateway.errors import InvalidRequest
 from gateway.gatekeeping.promises import GatePromises, MadeFor, Standing
 from storage.sql import Database
 
@@ -43,13 +44,14 @@ def write(folder: Path, examples: Sequence[str] = EXAMPLES) -> Path:
 
 @pytest.fixture
 def calibrate(tmp_path: Path) -> Callable[..., tuple[int, str]]:
-    def calibrate(must: Sequence[str], may: Sequence[str] = ()) -> tuple[int, str]:
+    def calibrate(must: Sequence[str], may: Sequence[str] = (), *options: str) -> tuple[int, str]:
         rows = [{"text": text, "gold": "must"} for text in must] + [
             {"text": text, "gold": "may"} for text in may
         ]
         file = tmp_path / "cases.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
         words = ["calibrate", "gate", "--config", str(tmp_path / "sekisho.yaml"), "--cases", str(file)]
+        words += options
         result = CliRunner(env={"COLUMNS": "200"}).invoke(app, words)
         if result.exception and not isinstance(result.exception, SystemExit):
             raise result.exception
@@ -113,6 +115,14 @@ def test_too_few_questions_promise_nothing_and_change_nothing(
     code, said = calibrate([*EXAMPLES, *UNSEEN[:7]])
     assert code == 1
     assert "7 unseen must-questions, 12 more are needed for 5.0%" in said
+
+
+def test_a_tenant_that_nobody_has_is_refused_with_those_there_are(
+    tmp_path: Path, calibrate: Callable[..., tuple[int, str]]
+) -> None:
+    write(tmp_path)
+    with pytest.raises(InvalidRequest, match="nosuch has no key, no member and no entry; known are default"):
+        calibrate(UNSEEN, (), "--tenant", "nosuch")
 
 
 MADE_FOR = MadeFor.of(

@@ -1,4 +1,4 @@
-"""`sekisho import` says which entries compete, and fails for refused rows only."""
+"""`sekisho import` says which entries compete, and fails for refused rows only; `calibrate` where nothing is promised."""
 
 from __future__ import annotations
 
@@ -94,6 +94,24 @@ def test_a_question_in_another_language_than_its_row_is_listed_and_kept(folder: 
     assert [cell.strip() for cell in row.strip("│ ").split("│")] == [
         "3", "language", "the question reads as en, and only who asks in ja is served its answer",
     ]  # fmt: skip
+
+
+def test_an_import_says_that_its_tenant_is_new() -> None:
+    assert "acme is a new tenant, beside default." in imported("--tenant", "acme", "--no-collisions")
+    assert "new tenant" not in imported("--tenant", "acme", "--no-collisions")
+    assert "new tenant" not in imported("--no-collisions")
+
+
+@pytest.mark.parametrize(("target", "code"), [("0.01", 1), ("0.49", 0)])
+def test_calibrating_a_shelf_that_nothing_is_promised_for_fails(
+    monkeypatch: pytest.MonkeyPatch, target: str, code: int
+) -> None:
+    monkeypatch.setenv("SEKISHO_CACHE__TARGET_ERROR", target)
+    imported("--no-collisions")
+    result = CliRunner().invoke(app, ["calibrate", "cache"])
+    assert result.exit_code == code, result.output
+    assert ("Nothing is promised for 1 of 1 shelves." in result.output) == bool(code)
+    assert ("default cut: " in result.output) == bool(code)
 
 
 def test_a_refused_row_fails_the_import_whatever_competes(folder: Path) -> None:
