@@ -127,7 +127,7 @@ class Keys:
 
         Raises:
             InvalidRequest: naming what can't be used.
-            Conflict: if somebody else in the tenant has that label.
+            NameTaken: if somebody else in the tenant has that label.
         """
         _check_owner(tenant, role, label, group)
         key = KEY_PREFIX + secrets.token_urlsafe(32)

@@ -6,6 +6,7 @@ SekishoError                   500
 ├── NotAllowed                 403  the key's role may not do this
 ├── NotFound                   404  no such thing, or it belongs to another tenant
 ├── Conflict                   409  somebody else changed or claimed it first
+│   └── NameTaken                   another key or user of the tenant is called so
 ├── TooLarge                   413  the body is over the limit
 ├── TooManyAttempts            429  somebody guesses passwords
 ├── TicketNotStored            503  the question could not be kept for a person
@@ -21,6 +22,7 @@ __all__ = [
     "ConfigurationError",
     "Conflict",
     "InvalidRequest",
+    "NameTaken",
     "NotAllowed",
     "NotAuthenticated",
     "NotFound",
@@ -74,6 +76,12 @@ class Conflict(SekishoError):  # noqa: N818
     """Somebody else changed or claimed it first."""
 
     status, type, code = 409, "invalid_request_error", "conflict"
+
+
+class NameTaken(Conflict):
+    """Another key or user of the tenant is called so."""
+
+    code = "name_taken"
 
 
 class TooLarge(SekishoError):  # noqa: N818

@@ -14,7 +14,7 @@ import structlog
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.errors import ConfigurationError, Conflict
+from gateway.errors import ConfigurationError, NameTaken
 from gateway.settings import AuthSettings
 from storage.schema import api_keys, memberships, users
 from storage.sql import Database
@@ -38,7 +38,7 @@ async def refuse_taken(
         reserved: tenants and labels of the keys that the settings hold.
 
     Raises:
-        Conflict: naming who has it.
+        NameTaken: naming who has it.
     """
     if connection.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
         lock = text("SELECT pg_advisory_xact_lock(hashtextextended(:tenant, 20261122))")
@@ -47,7 +47,7 @@ async def refuse_taken(
     if (tenant, name) in reserved:
         found.append("an API key of the settings")
     if found:
-        raise Conflict(
+        raise NameTaken(
             f"{param}: expected a name that nobody else in {tenant} has; {found[0]} is called “{name}”",
             param=param,
         )

@@ -77,7 +77,7 @@ class Users:
 
         Raises:
             InvalidRequest: naming what can't be used.
-            Conflict: if a key of the tenant is called so.
+            NameTaken: if a key of the tenant is called so.
         """
         name = _checked(name, tenant, role)
         kept = None if password is None else await hashed(password)

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from gateway.access import Keys
 from gateway.cli import app
 from gateway.configuration import load_settings
-from gateway.errors import ConfigurationError, Conflict
+from gateway.errors import ConfigurationError, NameTaken
 from gateway.names import check_names
 from gateway.people import Users
 from gateway.settings import AuthSettings
@@ -58,7 +58,7 @@ async def test_a_key_is_not_made_under_a_name_that_is_taken(database: Database) 
     await Users(database).add("Sato", tenant="acme", role="reviewer", password=PASSWORD)
     await keys.create("acme", "reviewer", "Tanaka")
     for taken in ("Sato", "Tanaka", "Suzuki"):
-        with pytest.raises(Conflict, match="label: expected a name that nobody else in acme has") as refused:
+        with pytest.raises(NameTaken, match="label: expected a name that nobody else in acme has") as refused:
             await keys.create("acme", "client", taken)
         assert refused.value.param == "label"
         await keys.create("globex", "client", taken)
@@ -70,7 +70,7 @@ async def test_a_key_is_not_made_under_a_name_that_is_taken(database: Database) 
 async def test_of_two_keys_made_at_once_under_one_name_one_is(database: Database) -> None:
     made = [Keys(database).create("acme", "reviewer", "Sato") for _ in range(4)]
     done = await asyncio.gather(*made, return_exceptions=True)
-    assert sorted(type(one).__name__ for one in done) == ["Conflict", "Conflict", "Conflict", "str"]
+    assert sorted(type(one).__name__ for one in done) == ["NameTaken", "NameTaken", "NameTaken", "str"]
 
 
 async def test_a_user_is_not_made_under_the_label_of_a_key(database: Database) -> None:
@@ -78,13 +78,13 @@ async def test_a_user_is_not_made_under_the_label_of_a_key(database: Database) -
     users = Users(database, reserved=settings.names)
     await Keys.of(settings, database).create("acme", "reviewer", "Sato")
     for taken in ("Sato", "Suzuki"):
-        with pytest.raises(Conflict, match="name: expected a name that nobody else in acme has"):
+        with pytest.raises(NameTaken, match="name: expected a name that nobody else in acme has"):
             await users.add(taken, tenant="acme", role="reviewer", password=PASSWORD)
-        with pytest.raises(Conflict, match="nobody else in acme"):
+        with pytest.raises(NameTaken, match="nobody else in acme"):
             await users.welcome(f"https://idp.example#{taken}", taken, tenant="acme", role="viewer")
         assert await users.find(taken) is None
         await users.add(taken, tenant="globex", role="reviewer", password=PASSWORD)
-        with pytest.raises(Conflict, match="nobody else in acme"):
+        with pytest.raises(NameTaken, match="nobody else in acme"):
             await users.add(taken, tenant="acme", role="reviewer")
 
 
@@ -114,6 +114,6 @@ def test_the_command_knows_the_keys_of_the_settings(tmp_path: Path) -> None:
     words = ["--config", str(file)]
     environment = {"THE_KEY": "sk-of-the-settings-1", "CONSOLE_PASSWORD": PASSWORD}
     made = CliRunner().invoke(app, ["key", "--role", "reviewer", "--label", "Sato", *words], env=environment)
-    assert isinstance(made.exception, Conflict)
+    assert isinstance(made.exception, NameTaken)
     user = CliRunner().invoke(app, ["users", "add", "Sato", *words], env=environment)
-    assert isinstance(user.exception, Conflict)
+    assert isinstance(user.exception, NameTaken)
