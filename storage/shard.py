@@ -158,6 +158,7 @@ def _config(identity: EncoderIdentity) -> qdrant.EdgeConfig:
         ),
         # One graph, however many cores there are: two cost two searches.
         optimizers=qdrant.EdgeOptimizersConfig(default_segment_number=1, max_segment_size=LARGEST_KB),
+        max_search_threads=1,  # then it searches where it is asked: waking others costs half a search more
     )
 
 
