@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,10 @@ def rendered_steps(steps: Iterable[Step]) -> list[Json]:
 def rendered(value: object) -> Json:
     """Any frozen value of the domain as JSON: a dataclass becomes an object that names its `type`."""
     match value:
-        case None | bool() | int():
-            return value
         case str():
             return storable(value)
+        case None | bool() | int():
+            return value
         case float() | np.floating():
             number = float(value)
             return number if math.isfinite(number) else None  # JSON has no NaN
@@ -42,15 +43,20 @@ def rendered(value: object) -> Json:
         case list() | tuple() | set() | frozenset() | np.ndarray():
             return [rendered(inner) for inner in value]
     if is_dataclass(value) and not isinstance(value, type):
-        names = [part.name for part in fields(value)] + [*getattr(value, "derived", ())]
-        return {"type": _type_name(value)} | {name: rendered(getattr(value, name)) for name in names}
+        named, names = _form(type(value))
+        return {"type": named} | {name: rendered(getattr(value, name)) for name in names}
     raise TypeError(f"{type(value).__name__} is no value of the domain and can't be rendered")
 
 
 def storable(text: str) -> str:
     """The text without what PostgreSQL or UTF-8 can't hold: NUL and halves of surrogate pairs."""
+    if text.isascii() and "\x00" not in text:
+        return text
     return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
 
 
-def _type_name(value: object) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(value).__name__).lower()
+@cache  # by class: every answer is rendered, and asking a class for its fields costs more than reading them
+def _form(kind: type) -> tuple[str, tuple[str, ...]]:
+    """How a dataclass is called in JSON, and what it shows."""
+    names = (*(part.name for part in fields(kind)), *getattr(kind, "derived", ()))
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower(), names
