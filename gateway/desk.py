@@ -42,7 +42,7 @@ class Desk:
     given: GivenAnswers
     feedback: Feedback
     outbox: Outbox
-    courier: Courier
+    couriers: tuple[Courier, ...]
     notices: Notices
     next_turn: NextTurn | None  # None: nothing is told in conversations
 
@@ -50,7 +50,7 @@ class Desk:
     def loops(self) -> dict[str, Loop]:
         """What runs as long as the gateway does."""
         return {
-            "deliveries": self.courier.run,
+            **{f"deliveries to {courier.target}": courier.run for courier in self.couriers},
             "notices": self.notices.run,
             "answers": self.given.run,
             "old_answers": self.given.tidy,
@@ -75,11 +75,11 @@ async def open_desk(
             given=given,
             feedback=Feedback(db, given, settings.feedback),
             outbox=outbox,
-            courier=Courier(
-                outbox,
-                _senders(settings, db, http),
-                watch=metrics.delivered,
-                timeout_s=settings.delivery.timeout_s,
+            couriers=tuple(
+                Courier(
+                    outbox, target, sender, watch=metrics.delivered, timeout_s=settings.delivery.timeout_s
+                )
+                for target, sender in _senders(settings, db, http).items()
             ),
             next_turn=_next_turn(settings, db),
             notices=Notices(

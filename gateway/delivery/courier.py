@@ -1,9 +1,8 @@
-"""Takes what waits in the outbox to its receivers, for as long as the gateway runs."""
+"""Takes what waits in the outbox to its receivers, for as long as the gateway runs: a courier for each."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Literal, Protocol
 
 import structlog
@@ -43,19 +42,21 @@ class Watch(Protocol):
 
 
 class Courier:
-    """Delivers what is due to the receivers that this configuration knows; what others get stays."""
+    """Delivers what is due to one receiver, so that a slow one holds up nobody else."""
 
     def __init__(
         self,
         outbox: Outbox,
-        senders: Mapping[str, Sender],
+        target: str,
+        sender: Sender,
         *,
         watch: Watch = lambda target, result: None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         """`timeout_s` must be shorter than the outbox's claims: no attempt outlives its claim."""
+        self.target = target
         self._outbox = outbox
-        self._senders = dict(senders)
+        self._sender = sender
         self._watch = watch
         self._timeout_s = timeout_s
         self._log = structlog.get_logger("sekisho.delivery")
@@ -72,9 +73,7 @@ class Courier:
 
     async def deliver_due(self) -> int:
         """Make one attempt for each of some deliveries that are due; says how many."""
-        if not self._senders:
-            return 0
-        claimed = await self._outbox.claim(list(self._senders), limit=AT_ONCE)
+        claimed = await self._outbox.claim(self.target, limit=AT_ONCE)
         made = await asyncio.gather(*(self._attempt(one) for one in claimed), return_exceptions=True)
         for one, broke in zip(claimed, made, strict=True):
             match broke:
@@ -93,7 +92,7 @@ class Courier:
     async def _attempt(self, delivery: Delivery) -> None:
         try:
             async with asyncio.timeout(self._timeout_s):
-                await self._senders[delivery.target].send(delivery)
+                await self._sender.send(delivery)
         except TimeoutError as exc:
             raise NotDelivered(f"no answer within {self._timeout_s:g} s") from exc
 

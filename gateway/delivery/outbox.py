@@ -90,12 +90,12 @@ class Outbox:
         """Keep a notice to the reviewers, in the transaction that says what it tells of."""
         await connection.execute(insert(table), [_row(tenant, target, "notice", body=body)])
 
-    async def claim(self, targets: Sequence[str], *, limit: int) -> tuple[Delivery, ...]:
-        """Deliveries that are due, ours until the claim lapses; what another replica holds is passed over."""
+    async def claim(self, target: str, *, limit: int) -> tuple[Delivery, ...]:
+        """What is due to a target, ours until the claim lapses; what another replica holds is passed over."""
         due = (
             table.c.state == "waiting",
             table.c.due_at <= (now := datetime.now(UTC)),
-            table.c.target.in_(targets),
+            table.c.target == target,
         )
         async with self._db.connect() as connection:  # no write lock is asked for while there is nothing
             if await connection.scalar(select(table.c.id).where(*due).limit(1)) is None:

@@ -18,7 +18,7 @@ async def _undelivered(desk: Gateway, target: str) -> Delivery:
     outbox = desk.services.desk.outbox
     async with desk.services.stores.database.begin() as connection:
         await outbox.put_notice(connection, tenant="default", target=target, body={})
-    [held] = await outbox.claim([target], limit=1)
+    [held] = await outbox.claim(target, limit=1)
     assert await outbox.failed(held, "HTTP 410", final=True)
     return held
 

@@ -109,7 +109,7 @@ async def test_apprise_takes_it_to_the_service(database: Database, notices: Noti
     with Receiver() as receiver:
         sender = AppriseSender(wanted(f"json://127.0.0.1:{receiver.port}/team"), timeout_s=5)
         receiver.next(500)
-        courier = Courier(Outbox(database), {"team": sender})
+        courier = Courier(Outbox(database), "team", sender)
         assert await courier.deliver_due() == 1
         async with database.begin() as connection:
             await connection.execute(update(deliveries).values(due_at=datetime.now(UTC)))

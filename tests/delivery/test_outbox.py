@@ -48,7 +48,7 @@ async def http() -> AsyncIterator[httpx2.AsyncClient]:
 @pytest.fixture
 def courier(database: Database, outbox: Outbox, http: httpx2.AsyncClient) -> Callable[[Played], Courier]:
     def to(played: Played) -> Courier:
-        return Courier(outbox, {"helpdesk": WebhookSender(http, database, url=played.url, secrets=[SECRET])})
+        return Courier(outbox, "helpdesk", WebhookSender(http, database, url=played.url, secrets=[SECRET]))
 
     return to
 
@@ -94,7 +94,7 @@ async def test_two_secrets_sign_while_a_receiver_changes(
     await answered(tickets)
     with Played() as played:
         sender = WebhookSender(http, database, url=played.url, secrets=[NEXT_SECRET, SECRET])
-        await Courier(outbox, {"helpdesk": sender}).deliver_due()
+        await Courier(outbox, "helpdesk", sender).deliver_due()
         for secret in (SECRET, NEXT_SECRET):
             Webhook(secret).verify(played.got[0].body, dict(played.got[0].headers))
 
@@ -231,7 +231,7 @@ async def test_what_a_dead_process_held_is_sent_by_another(
     database: Database, outbox: Outbox, tickets: Tickets, courier: Callable[[Played], Courier]
 ) -> None:
     await answered(tickets)
-    [held] = await outbox.claim(["helpdesk"], limit=5)  # and then it dies
+    [held] = await outbox.claim("helpdesk", limit=5)  # and then it dies
     with Played() as played:
         assert await courier(played).deliver_due() == 0, "until the claim lapses"
         await make_due(database)
@@ -254,7 +254,7 @@ async def test_a_mistake_of_ours_stops_neither_the_others_nor_the_next_attempt(
                 raise NotDelivered("unknown")
 
     results: list[tuple[str, str]] = []
-    courier = Courier(outbox, {"helpdesk": Breaks()}, watch=lambda *told: results.append(told))
+    courier = Courier(outbox, "helpdesk", Breaks(), watch=lambda *told: results.append(told))
     with capture_logs() as logged:
         assert await courier.deliver_due() == 2
     assert next(line["error"] for line in logged if line["event"] == "delivery broke") == "ZeroDivisionError"
@@ -268,7 +268,7 @@ async def test_nothing_is_sent_of_a_ticket_that_was_deleted(
     database: Database, outbox: Outbox, tickets: Tickets, http: httpx2.AsyncClient
 ) -> None:
     await answered(tickets)
-    [held] = await outbox.claim(["helpdesk"], limit=5)
+    [held] = await outbox.claim("helpdesk", limit=5)
     async with database.begin() as connection:
         await connection.exec_driver_sql("DELETE FROM tickets")
     assert await all_of(database) == []

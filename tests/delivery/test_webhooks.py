@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,21 @@ def test_the_answer_of_a_person_reaches_the_asker_s_side(
         counted = client.get("/metrics").text
     assert 'sekisho_delivery_attempts_total{result="sent",target="helpdesk"}' in counted
     assert 'sekisho_deliveries{state="dead"} 0.0' in counted
+
+
+def test_a_receiver_that_hangs_holds_up_nobody_else(tmp_path: Path, chatbot: Chatbot) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as hanging, Receiver() as receiver:
+        address = f"http://127.0.0.1:{hanging.getsockname()[1]}/"
+        text = CONFIG.format(chatbot=chatbot.base_url, receiver=receiver.url) + (
+            f'    - {{name: hangs, url: "{address}", secret: "${{SIGNING_SECRET}}"}}\n  timeout_s: 60\n'
+        )
+        chatbot.when("branch", Says("At noon.", contexts=["The branch opens at nine."]))
+        with Gateway(settings(tmp_path, text, SIGNING_SECRET=SECRET)) as gateway:
+            for count in (1, 2):  # the second answer comes while the first is on its way to who hangs
+                ticket = gateway.answer(f"When does branch {count} open?")["ticket"]
+                with gateway.http("reviewer") as reviewer:
+                    reviewer.post(f"/v1/tickets/{ticket}/answer", json={"answer": "At nine."})
+                receiver.wait(lambda got, wanted=count: len(got) == wanted)
 
 
 def _sent(reviewer: httpx2.Client, ticket: str) -> list[dict[str, Any]]:
