@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Encoded", "Encoder", "EncoderError", "EncoderIdentity", "Vector", "encode_one"]
+__all__ = ["Encoded", "Encoder", "EncoderError", "EncoderIdentity", "OpenEncoder", "Vector", "encode_one"]
 
 Vector = NDArray[np.float32]
 
@@ -48,6 +48,14 @@ class Encoder(Protocol):
         Raises:
             EncoderError: if no vectors could be made.
         """
+        ...
+
+
+class OpenEncoder(Encoder, Protocol):
+    """An encoder together with its threads or connections; whoever opened it closes it."""
+
+    async def close(self) -> None:
+        """Finish what was asked and refuse what comes after."""
         ...
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from encoders import Encoder, EncoderIdentity, Vector
+from encoders import EncoderIdentity, OpenEncoder, Vector
 
 __all__ = ["ByScript"]
 
@@ -26,7 +26,7 @@ class ByScript:
     so a text in one script never finds one in the other.
     """
 
-    def __init__(self, latin: Encoder, east_asian: Encoder) -> None:
+    def __init__(self, latin: OpenEncoder, east_asian: OpenEncoder) -> None:
         """Take two encoders of one width.
 
         Raises:
@@ -64,3 +64,8 @@ class ByScript:
             self._east_asian.encode([text for text, is_east in zip(texts, east, strict=True) if is_east]),
         )
         return vectors
+
+    async def close(self) -> None:
+        """Close both."""
+        await self._latin.close()
+        await self._east_asian.close()

@@ -42,6 +42,9 @@ class HashingEncoder:
             row[:] = row / norm if norm else np.eye(1, len(row), dtype=np.float32)[0]
         return vectors
 
+    async def close(self) -> None:
+        """Nothing to close."""
+
 
 def _grams(text: str) -> Counter[str]:
     """Character n-grams, with marks at both ends so that an empty text has one too."""

@@ -75,8 +75,8 @@ def followups_command(
     settings = find_settings(config)
 
     async def measure(progress: Callable[[], None]) -> Any:
-        encoder = await open_encoder(settings)
-        return await evaluate_followups(rows, settings.understanding, encoder, progress=progress)
+        async with open_encoder(settings) as encoder:
+            return await evaluate_followups(rows, settings.understanding, encoder, progress=progress)
 
     with bar(len(rows)) as progress:
         found = uvloop.run(measure(progress))

@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry
 
 from cache.errors import EntryConflict
 from cache.trial import Trials
-from encoders import Encoded, Encoder, EncoderError, encode_one
+from encoders import Encoded, EncoderError, encode_one
 from gateway.access import Keys
 from gateway.background import Background, Loop
 from gateway.checking.delivering import Delivering
@@ -48,7 +48,6 @@ from gateway.review.tickets import Tickets
 from gateway.settings import (
     CacheSettings,
     Settings,
-    UnderstandingSettings,
 )
 from gateway.stages import Gate, Judge, Rag, Watch
 from gateway.stores import Stores, open_stores
@@ -131,9 +130,8 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     approvals = _approvals(settings.cache, stores)
     acceptances = _acceptances(stores, approvals, metrics)
     gatekeeping = await stack.enter_async_context(open_gate(settings, stores, metrics))
-    rag = open_rag(settings.upstream, stores, metrics.retrieval)
-    stack.push_async_callback(rag.close)
-    chatbot = around_rag(rag)
+    chatbot = around_rag(open_rag(settings.upstream, stores, metrics.retrieval, stack))
+    understanding = _understanding(settings, stores, stack)
     checking = open_checking(
         settings.faithfulness, stores.database, stores.encoder, metrics.checking, background
     )
@@ -167,8 +165,8 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         telemetry=telemetry,
         background=background,
         trace=await stack.enter_async_context(open_tracing(settings, version=version("sekisho"))),
-        pipeline=_pipeline(settings, stores, gatekeeping, chatbot, judge, desk, telemetry),
-        trying=_trying(settings, stores, gatekeeping, chatbot, judge),
+        pipeline=_pipeline(settings, stores, understanding, gatekeeping, chatbot, judge, desk, telemetry),
+        trying=_trying(settings, stores, understanding, gatekeeping, chatbot, judge),
         probe=await encode_one(stores.encoder, "Is anybody there?"),
     )
 
@@ -200,6 +198,7 @@ def _loops(settings: Settings, stores: Stores, queue: Queue) -> dict[str, Loop]:
 def _pipeline(
     settings: Settings,
     stores: Stores,
+    understanding: Understanding,
     gates: Gatekeeping,
     rag: Rag,
     judge: Judge,
@@ -207,11 +206,7 @@ def _pipeline(
     watch: Watch,
 ) -> Pipeline:
     return Pipeline(
-        understanding=_understanding(
-            settings.understanding,
-            stores.encoder,
-            Vouching(stores.shelf, stores.encoder) if settings.cache.enabled else None,
-        ),
+        understanding=understanding,
         encoder=stores.encoder if _looks_at_vectors(settings) else NoEncoder(),
         gate=gates.gate,
         forbids=gates.forbids,
@@ -230,8 +225,15 @@ def _pipeline(
     )
 
 
-def _trying(settings: Settings, stores: Stores, gates: Gatekeeping, rag: Rag, judge: Judge) -> Trying:
-    pipeline = _pipeline(settings, stores, gates, rag, judge, None, Unwatched())
+def _trying(
+    settings: Settings,
+    stores: Stores,
+    understanding: Understanding,
+    gates: Gatekeeping,
+    rag: Rag,
+    judge: Judge,
+) -> Trying:
+    pipeline = _pipeline(settings, stores, understanding, gates, rag, judge, None, Unwatched())
     return Trying(settings, pipeline, gates.gate, stores.encoder, fit=partial(fit_apart, stores))
 
 
@@ -303,17 +305,19 @@ async def _make_ready(settings: Settings, stores: Stores) -> None:
     await stores.catch_up()
 
 
-def _understanding(
-    settings: UnderstandingSettings, encoder: Encoder, vouching: Vouching | None
-) -> Understanding:
+def _understanding(settings: Settings, stores: Stores, stack: AsyncExitStack) -> Understanding:
+    chosen = settings.understanding
+    model = ChatModel.of(chosen.llm) if chosen.llm else None
+    if model:
+        stack.push_async_callback(model.close)
     return Understanding(
-        ChatModel.of(settings.llm) if settings.llm else None,
-        encoder,
-        max_questions=settings.max_questions,
-        default_language=settings.default_language,
-        follow_ups=settings.follow_ups,
-        vouching=vouching,
-        **({"rewrite_timeout_s": settings.llm.timeout_s} if settings.llm else {}),
+        model,
+        stores.encoder,
+        max_questions=chosen.max_questions,
+        default_language=chosen.default_language,
+        follow_ups=chosen.follow_ups,
+        vouching=Vouching(stores.shelf, stores.encoder) if settings.cache.enabled else None,
+        **({"rewrite_timeout_s": chosen.llm.timeout_s} if chosen.llm else {}),
     )
 
 

@@ -16,7 +16,7 @@ from cache.collisions import Collision, shelf_collisions, worst_first
 from cache.indexing import index_pending, reindex, repair
 from cache.shelf import Shelf
 from cache.store import EntryStore
-from encoders import Encoder, EncoderIdentity
+from encoders import Encoder, EncoderIdentity, OpenEncoder
 from encoders.memo import MemoEncoder
 from encoders.onnx import OnnxEncoder
 from encoders.pairs import MemoPairModel, OnnxPairModel, PairModel
@@ -82,7 +82,7 @@ async def open_stores(settings: Settings, *, anew: bool = False) -> AsyncIterato
     """
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(settings))
-        model = await _open_model(settings)
+        model = await _open_model(settings, stack)
         encoder = _remembering(model, settings)
         indexes = [
             await _open_index(settings, name, encoder.identity, anew=anew) for name in ("entries", "passages")
@@ -125,13 +125,15 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
         await database.close()
 
 
-async def open_encoder(settings: Settings) -> Encoder:
+@asynccontextmanager
+async def open_encoder(settings: Settings) -> AsyncIterator[Encoder]:
     """The configured embedding model, remembering recent texts.
 
     Raises:
         EncoderError: naming what is missing.
     """
-    return _remembering(await _open_model(settings), settings)
+    async with AsyncExitStack() as stack:
+        yield _remembering(await _open_model(settings, stack), settings)
 
 
 def _remembering(model: Encoder, settings: Settings) -> Encoder:
@@ -139,7 +141,13 @@ def _remembering(model: Encoder, settings: Settings) -> Encoder:
     return MemoEncoder(model, size=size) if size else model
 
 
-async def _open_model(settings: Settings) -> Encoder:
+async def _open_model(settings: Settings, stack: AsyncExitStack) -> Encoder:
+    model = await _load_model(settings)
+    stack.push_async_callback(model.close)
+    return model
+
+
+async def _load_model(settings: Settings) -> OpenEncoder:
     chosen = settings.encoder
     match chosen.kind:
         case "onnx":

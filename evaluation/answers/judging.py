@@ -73,7 +73,8 @@ async def open_judges(
     if checking.judge == "off":
         checking = checking.model_copy(update={"judge": "local"})
     async with AsyncExitStack() as stack:
-        encoder = encoder or await open_encoder(settings)
+        if encoder is None:
+            encoder = await stack.enter_async_context(open_encoder(settings))
         judge = await open_judge(checking, encoder, CheckMetrics(CollectorRegistry()), stack)
         judges = Judges(
             encoder=encoder,

@@ -82,8 +82,9 @@ def coverage_command(
     settings = find_settings(config)
 
     async def compared() -> Coverage:
-        encoder = await open_encoder(settings)
-        return await coverage(_texts(read_answer_cases(real)), _texts(read_answer_cases(artificial)), encoder)
+        asked, made = (_texts(read_answer_cases(file)) for file in (real, artificial))
+        async with open_encoder(settings) as encoder:
+            return await coverage(asked, made, encoder)
 
     found = uvloop.run(compared())
     tell([_table(found), _gaps(found)], _as_json(found), json_file)

@@ -95,17 +95,17 @@ async def _measured(
     baselines: bool,
     progress: Callable[[], None],
 ) -> tuple[FaithfulnessResult, Compared, int]:
-    encoder = await open_encoder(settings)
-    async with served_judge(settings, encoder) as (judge, calibrated_on):
-        result = await evaluate_faithfulness(rows, judge, at_once=at_once, progress=progress)
-    verdicts = [one.verdict for one in result.judged]
-    ways = [by_verdict(OURS, verdicts)]
-    if baselines:
-        ways += [
-            await by_words(LexicalJudge(), rows),
-            by_threshold(verdicts),
-            await by_cosine(encoder, rows, verdicts),
-        ]
+    async with open_encoder(settings) as encoder:
+        async with served_judge(settings, encoder) as (judge, calibrated_on):
+            result = await evaluate_faithfulness(rows, judge, at_once=at_once, progress=progress)
+        verdicts = [one.verdict for one in result.judged]
+        ways = [by_verdict(OURS, verdicts)]
+        if baselines:
+            ways += [
+                await by_words(LexicalJudge(), rows),
+                by_threshold(verdicts),
+                await by_cosine(encoder, rows, verdicts),
+            ]
     repeated = sum(answer_digest(case) in calibrated_on for case in rows)
     return result, Compared(tuple(rows), (*ways, flag_all(rows))), repeated
 
@@ -143,8 +143,7 @@ async def _calibrated(file: Path | None, settings: Settings, tenant: str) -> Fai
                 f"reviewers of {tenant} labelled no answer of a fair sample yet: expected --cases, "
                 f"or more audits of RAG's answers (cache.audit_rate_rag: {audited:g})"
             )
-        encoder = await open_encoder(settings)
-        async with judge_apart(settings) as judge:
+        async with open_encoder(settings) as encoder, judge_apart(settings) as judge:
             with bar(len(rows)) as progress:
                 found = await calibrate_faithfulness(rows, judge, settings.faithfulness, progress=progress)
         if found.promises:

@@ -89,7 +89,8 @@ async def judge_apart(settings: Settings) -> AsyncIterator[Judge]:
     """The same judge for whoever needs nothing else of a gateway."""
     async with AsyncExitStack() as stack:
         metrics = CheckMetrics(CollectorRegistry())
-        yield await open_judge(settings.faithfulness, await open_encoder(settings), metrics, stack)
+        encoder = await stack.enter_async_context(open_encoder(settings))
+        yield await open_judge(settings.faithfulness, encoder, metrics, stack)
 
 
 def verdict_policy(settings: FaithfulnessSettings) -> VerdictPolicy:

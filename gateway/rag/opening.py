@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
+
 from classifiers.retrieval import RelevanceJudge
 from classifiers.retrieval.asked import AskedQuery, AskedRelevance
 from classifiers.retrieval.evidence import EvidenceJudge, EvidenceModel
@@ -23,29 +25,39 @@ MOST_TOKENS = 500  # of an evaluator's reply: a line for each of eight passages
 
 
 def open_rag(
-    settings: UpstreamSettings, stores: Stores, metrics: RetrievalMetrics
+    settings: UpstreamSettings, stores: Stores, metrics: RetrievalMetrics, stack: AsyncExitStack
 ) -> UpstreamRag | KnowledgeRag:
-    """The configured chatbot, or our own documents with the configured corrections.
+    """The configured chatbot, or our own documents with the configured corrections; `stack` closes it.
 
     Raises:
         ClassifierError: if the weights of the evaluator can't be read.
     """
-    if settings.kind == "openai":
-        return UpstreamRag.of(settings, extra_body=settings.extra_body)
+    rag = (
+        UpstreamRag.of(settings, extra_body=settings.extra_body)
+        if settings.kind == "openai"
+        else _knowledge(settings, stores, metrics, stack)
+    )
+    stack.push_async_callback(rag.close)
+    return rag
+
+
+def _knowledge(
+    settings: UpstreamSettings, stores: Stores, metrics: RetrievalMetrics, stack: AsyncExitStack
+) -> KnowledgeRag:
     search = PassageSearch(stores.database, stores.passage_index, stores.encoder.identity)
     writer = LlmWriter(ChatModel.of(settings.writer)) if settings.writer else ExtractiveWriter(stores.encoder)
     evidence = EvidenceModel.load(encoder=stores.encoder.identity.name)
-    evaluator = _evaluator(settings.corrective, evidence, metrics)
-    return KnowledgeRag(search, evaluator, writer, _corrective(settings, metrics))
+    evaluator = _evaluator(settings.corrective, evidence, metrics, stack)
+    return KnowledgeRag(search, evaluator, writer, _corrective(settings, metrics, stack))
 
 
 def _evaluator(
-    settings: CorrectiveSettings, evidence: EvidenceModel, metrics: RetrievalMetrics
+    settings: CorrectiveSettings, evidence: EvidenceModel, metrics: RetrievalMetrics, stack: AsyncExitStack
 ) -> RelevanceJudge:
     if settings.evaluator == "llm" and settings.llm:
         cuts = {"correct_from": settings.correct_from, "incorrect_below": settings.incorrect_below}
         return AskedRelevance(
-            _asked(settings.llm),
+            _asked(settings.llm, stack),
             EvidenceJudge(evidence),
             timeout_s=settings.llm.timeout_s,
             told=lambda result: metrics.evaluator.labels(result).inc(),
@@ -56,7 +68,7 @@ def _evaluator(
     )
 
 
-def _corrective(upstream: UpstreamSettings, metrics: RetrievalMetrics) -> Corrective:
+def _corrective(upstream: UpstreamSettings, metrics: RetrievalMetrics, stack: AsyncExitStack) -> Corrective:
     settings = upstream.corrective
     reads_ambiguous = settings.reads_ambiguous
     if reads_ambiguous is None:
@@ -66,7 +78,7 @@ def _corrective(upstream: UpstreamSettings, metrics: RetrievalMetrics) -> Correc
     web = None
     if settings.web:
         by_model = settings.web.rewrite == "llm" and settings.llm
-        web = SearxngSearch(settings.web, AskedQuery(_asked(by_model)) if by_model else KeywordQuery())
+        web = SearxngSearch(settings.web, AskedQuery(_asked(by_model, stack)) if by_model else KeywordQuery())
     return Corrective(
         strips_from=settings.strips_from,
         reads_ambiguous=reads_ambiguous,
@@ -75,5 +87,7 @@ def _corrective(upstream: UpstreamSettings, metrics: RetrievalMetrics) -> Correc
     )
 
 
-def _asked(settings: LlmSettings) -> AskedModel:
-    return AskedModel(ChatModel.of(settings), most_tokens=MOST_TOKENS)
+def _asked(settings: LlmSettings, stack: AsyncExitStack) -> AskedModel:
+    model = ChatModel.of(settings)
+    stack.push_async_callback(model.close)
+    return AskedModel(model, most_tokens=MOST_TOKENS)
