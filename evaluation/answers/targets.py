@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict
 from importlib.metadata import version
@@ -224,14 +224,20 @@ def _digest(settings: Settings, *sections: str) -> str:
     """Of everything in these sections, of the files they name, and of the release."""
     told = hashlib.sha256(version("sekisho").encode())
     told.update(json.dumps(settings.model_dump(mode="json", include={*sections}), sort_keys=True).encode())
-    if "policy" in sections:
-        policy = settings.policy
-        parts = [policy.must, policy.may, policy.must_not, *policy.must_not.topics]
-        named = [file for part in parts for file in part.examples_file]
-        for root in [*named, *policy.must.documents]:
-            for file in _files(settings.path(root)):
-                told.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())
+    for root in _paths(settings.model_dump(include={*sections})):
+        for file in _files(settings.path(root)):
+            told.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())
     return told.hexdigest()[:16]
+
+
+def _paths(dumped: Any) -> Iterator[Path]:
+    """Every path in settings, however deep, in the order in which they are declared."""
+    match dumped:
+        case Path():
+            yield dumped
+        case dict() | list():
+            for part in dumped.values() if isinstance(dumped, dict) else dumped:
+                yield from _paths(part)
 
 
 def _files(root: Path) -> list[Path]:

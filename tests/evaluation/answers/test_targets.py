@@ -26,6 +26,25 @@ def _said(folder: Path) -> dict[str, tuple[str, bool, int]]:
     return {name: (said["outcome"], said["answered"], len(said["contexts"])) for name, said in rows.items()}
 
 
+def test_an_answer_counts_as_new_when_a_list_that_the_gate_reads_was_edited(
+    tmp_path: Path, evaluate: Evaluate
+) -> None:
+    cases = write_rows(tmp_path / "cases.jsonl", CASES[:1])
+    for name in ("deny.txt", "allow.txt"):
+        (tmp_path / name).write_text("What is a list?\n", "utf-8")
+    config = tmp_path / "listed.yaml"
+    config.write_text(POLICY + "gate: {deny_file: deny.txt, allow_file: allow.txt}\n", "utf-8")
+
+    def outcome() -> str:
+        out = tmp_path / "run"
+        assert evaluate("answers", "--cases", cases, "--config", config, "--out", out).exit_code == 0
+        return _said(out)["hours"][0]
+
+    assert outcome() == "escalated"
+    (tmp_path / "deny.txt").write_text("When does the library open?\n", "utf-8")
+    assert outcome() == "refused"
+
+
 def test_a_running_gateway_and_the_same_one_in_process_answer_alike(
     tmp_path: Path, evaluate: Evaluate
 ) -> None:
