@@ -110,11 +110,20 @@ class Pipeline:
         if line and reading.along and self._next_turn:
             news = await self._next_turn.told(news, conversation)
             line.introduce(news.text)
-        outcomes = await asyncio.gather(*(self._outcome(one, reading) for one in understood.questions))
+        outcomes = await self._outcomes(understood.questions, reading)
         reply = self._replies.reply(understood, outcomes, choices=conversation.choices)
         if news.told or not self._next_turn:
             return reply.introduced(news.text, news.told)
         return await self._next_turn.told(reply, conversation)
+
+    async def _outcomes(self, questions: Sequence[Question], reading: Reading) -> list[Outcome]:
+        """One each; if one can't have any, the others are cancelled, for all will be asked again."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                each = [group.create_task(self._outcome(one, reading)) for one in questions]
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from None
+        return [one.result() for one in each]
 
     async def _outcome(self, question: Question, reading: Reading) -> Outcome:
         started, way = perf_counter(), Way(reading)

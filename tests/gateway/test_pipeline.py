@@ -231,6 +231,30 @@ async def test_a_ticket_that_cannot_be_stored_is_an_error_to_the_asker() -> None
         await ask(Stages(gate_says=gate("unsure"), ticket_says=TicketNotStored("disk full")))
 
 
+async def test_a_question_that_cannot_be_kept_ends_the_others_of_its_message() -> None:
+    class OneIsLost(Stages):
+        """The first question can't be kept; the second would be answered much later."""
+
+        lost = asyncio.Event()
+
+        async def ask(
+            self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+        ) -> Draft | NothingRelevant:
+            if question.text == "One?":
+                return NothingRelevant("none")
+            await self.lost.wait()
+            return await super().ask(question, encoded, hear)
+
+    stages = OneIsLost(texts=("One?", "Two?"), ticket_says=TicketNotStored("disk full"))
+    with pytest.raises(TicketNotStored, match="disk full"):
+        await ask(stages)
+    stages.lost.set()
+    await asyncio.sleep(0)
+    assert "rag" not in stages.called
+    assert len(stages.opened) == 1
+    assert stages.watched == []
+
+
 async def test_a_ticket_knows_every_stage_the_question_went_through() -> None:
     stages = Stages(judge_says=checked(passed=False))
     await ask(stages)
