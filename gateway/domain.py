@@ -19,6 +19,7 @@ __all__ = [
     "Correction",
     "Draft",
     "Escalated",
+    "Failed",
     "Finding",
     "Hear",
     "NothingRelevant",
@@ -172,6 +173,14 @@ class NothingRelevant:
 
 
 @dataclass(frozen=True, slots=True)
+class Failed:
+    """The stage could not be asked."""
+
+    cause: str  # one of few words, as `UpstreamUnavailable` has them
+    reason: str  # quotes no text and no key
+
+
+@dataclass(frozen=True, slots=True)
 class Offer:
     """A verified entry that may be what the asker meant."""
 
@@ -203,7 +212,7 @@ class Choice:
 
 
 OutcomeName = Literal["ground_truth", "confirmed_answer", "rag", "refused", "withheld", "escalated"]
-Finding = GateVerdict | Match | Draft | NothingRelevant | FaithfulnessVerdict | Offers | Sent
+Finding = GateVerdict | Match | Draft | NothingRelevant | Failed | FaithfulnessVerdict | Offers | Sent
 Stage = Literal["gate", "cache", "rag", "faithfulness", "did_you_mean", "sent"]
 
 

@@ -109,9 +109,18 @@ class StoreUnavailable(SekishoError):  # noqa: N818
 
 
 class UpstreamUnavailable(SekishoError):  # noqa: N818
-    """The chatbot could not be asked, or answered garbage."""
+    """The chatbot could not be asked, or answered garbage.
+
+    `str(error)` quotes no text and no key, and `cause` says the same in one of few words: `http_STATUS`,
+    `timeout`, `unreachable`, `broke_off`, `unreadable`, `no_text`, `filtered`, `left_alone`, `contexts`,
+    `documents`, `encoder`.
+    """
 
     status, code = 502, "upstream_unavailable"
+
+    def __init__(self, message: str, *, cause: str = "unknown") -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 class ToolCalled(UpstreamUnavailable):

@@ -14,7 +14,18 @@ from classifiers.faithfulness import Checked, Unchecked
 from classifiers.gate import GateVerdict
 from gateway.background import Loop
 from gateway.checking.metrics import CheckMetrics
-from gateway.domain import Correction, Draft, Finding, NothingRelevant, Offers, Outcome, Question, Sent
+from gateway.domain import (
+    Correction,
+    Draft,
+    Failed,
+    Finding,
+    NothingRelevant,
+    Offers,
+    Outcome,
+    Question,
+    Sent,
+)
+from gateway.errors import UpstreamUnavailable
 from gateway.failures import log_failure
 from gateway.gatekeeping.metrics import GateMetrics
 from gateway.outcomes import OutcomeLog, OutcomeRow
@@ -29,6 +40,11 @@ __all__ = ["Metrics", "Telemetry", "configure_logging"]
 
 _SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _SHARES = tuple(step / 20 for step in range(21))
+_CAUSES = (  # of a chatbot's failure that have a series of their own
+    *(f"http_{status}" for status in (400, 401, 403, 404, 413, 422, 429, 500, 502, 503, 504)),
+    "timeout", "unreachable", "broke_off", "unreadable", "no_text", "filtered", "left_alone", "contexts",
+    "documents", "encoder", "other",
+)  # fmt: skip
 
 
 class Metrics:
@@ -51,7 +67,9 @@ class Metrics:
             "gate_shadow_total", "What rules in shadow mode would have said.", "rule", "label"
         )
         self.unchecked = counter("unchecked_total", "Drafts whose faithfulness was not checked.", "reason")
-        self.failures = counter("stage_failures_total", "Questions escalated as a stage broke.", "error")
+        self.failures = counter(
+            "stage_failures_total", "Questions escalated as a stage broke, and why.", "error", "cause"
+        )
         self.errors = counter("http_errors_total", "Requests answered with an error.", "code")
         self.lost_outcomes = counter(
             "outcomes_not_recorded_total", "Outcomes that could not be written to SQL."
@@ -130,8 +148,10 @@ class Metrics:
             self.lookups.labels(result)
         for code in ("ticket_not_stored", "store_unavailable", "internal_error"):
             self.errors.labels(code)
-        for error in ("UpstreamUnavailable", "ClassifierError", "EncoderError"):
-            self.failures.labels(error)
+        for cause in _CAUSES:
+            self.failures.labels("UpstreamUnavailable", cause)
+        for error in ("ClassifierError", "EncoderError"):
+            self.failures.labels(error, "")
 
     def delivered(self, target: str, result: str) -> None:
         """Count an attempt to tell somebody outside: sent, failed, dead."""
@@ -191,8 +211,13 @@ class Telemetry:
 
     def failure(self, question: Question, exc: Exception, /) -> None:
         """A stage broke."""
-        self.metrics.failures.labels(type(exc).__name__).inc()
-        log_failure(self._log, "stage failed", exc, request_id=question.conversation.request_id)
+        about = {"request_id": question.conversation.request_id}
+        cause = ""
+        if isinstance(exc, UpstreamUnavailable):
+            about["cause"] = exc.cause
+            cause = exc.cause if exc.cause in _CAUSES else "other"
+        self.metrics.failures.labels(type(exc).__name__, cause).inc()
+        log_failure(self._log, "stage failed", exc, **about)
 
     def left(self, question: Question, /) -> None:
         """An asker hung up before anything was decided: there is no outcome."""
@@ -230,7 +255,7 @@ class Telemetry:
                 self._retrieved(correction)
             case NothingRelevant(correction=correction):
                 self._retrieved(correction)
-            case Offers() | Sent():
+            case Offers() | Sent() | Failed():
                 pass
 
     def _retrieved(self, correction: Correction | None) -> None:

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from classifiers.faithfulness import Checked, FaithfulnessVerdict
 from classifiers.faithfulness.ruling import Delivered, Held, Ruling
-from gateway.domain import Choice, Draft, Finding, Outcome, Sent, Stage, Step
+from gateway.domain import Choice, Draft, Failed, Finding, Outcome, Sent, Stage, Step
+from gateway.errors import UpstreamUnavailable
 from gateway.streaming import Line, Mode
 from gateway.tracing import in_stage
 
@@ -48,7 +49,13 @@ class Way:
         """Take a step, and time it."""
         started = perf_counter()
         with in_stage(stage) as tell:
-            found = await work
+            try:
+                found = await work
+            except UpstreamUnavailable as exc:
+                failed = Failed(exc.cause, str(exc))
+                tell(failed)
+                self.steps += (Step(stage, ms_since(started), failed),)
+                raise
             tell(found)
         self.steps += (Step(stage, ms_since(started), found),)
         return found

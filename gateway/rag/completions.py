@@ -153,7 +153,7 @@ class ChatModel:
         text = _chat_text(reply) if self._wire == "chat" else _responses_text(reply)
         if isinstance(text, _NoText):
             failure = ToolCalled if text.called else UpstreamUnavailable
-            raise failure(f"{self._name} {text.why}")
+            raise failure(f"{self._name} {text.why}", cause=text.cause)
         named = reply.get("model")
         return Completion(text, named if isinstance(named, str) and named else self.model, reply, first_s)
 
@@ -164,7 +164,8 @@ class ChatModel:
         if self._breaker.opened:
             raise self._unavailable(
                 f"failed {self._breaker.failure_count} times in a row and is left alone "
-                f"for {max(self._breaker.open_remaining, 1)} s"
+                f"for {max(self._breaker.open_remaining, 1)} s; the last time {self._breaker.last_failure}",
+                cause="left_alone",
             )
         call = Call(model=self.model, base_url=self._base_url, options=body)
         with calling(call):
@@ -209,7 +210,8 @@ class ChatModel:
                     )
                     answered = _object(response.content), None
         except APIStatusError as exc:
-            failure = self._unavailable(f"answered {exc.status_code}{_meaning(exc.status_code)}")
+            what = f"answered {exc.status_code}{_meaning(exc.status_code)}"
+            failure = self._unavailable(what, cause=f"http_{exc.status_code}")
             if exc.status_code in _SPEAKS_OF_THE_REQUEST:
                 raise failure from None  # the client's error repeats the reply, which may repeat a key
             with self._breaker:
@@ -217,10 +219,11 @@ class ChatModel:
         except (TimeoutError, OpenAIError, aiohttp.ClientError, httpx2.HTTPError) as exc:
             with self._breaker:
                 why = None if type(exc) is APIError else exc  # an error event may repeat a key, too
-                raise self._unavailable(_silence(exc, self._timeout_s)) from why
+                what, cause = _silence(exc, self._timeout_s)
+                raise self._unavailable(what, cause=cause) from why
         except ValueError as exc:
             with self._breaker:
-                raise self._unavailable(f"answered what is not JSON ({exc})") from None
+                raise self._unavailable(f"answered what is not JSON ({exc})", cause="unreadable") from None
         with self._breaker:
             return answered
 
@@ -252,25 +255,26 @@ class ChatModel:
             raise httpx2.RemoteProtocolError("the stream broke off")
         return chunks.reply, first_s
 
-    def _unavailable(self, what: str) -> UpstreamUnavailable:
-        return UpstreamUnavailable(f"{self._name} {what}")
+    def _unavailable(self, what: str, *, cause: str) -> UpstreamUnavailable:
+        return UpstreamUnavailable(f"{self._name} {what}", cause=cause)
 
 
 @dataclass(frozen=True, slots=True)
 class _NoText:
     why: str
+    cause: str = "no_text"
     called: bool = False  # a tool, instead of answering
 
 
 def _chat_text(reply: Mapping[str, Any]) -> str | _NoText:
     choices = reply.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
-        return _NoText("answered without choices")
+        return _NoText("answered without choices", "unreadable")
     message = choices[0].get("message")
     if not isinstance(message, Mapping):
-        return _NoText("answered without a message")
+        return _NoText("answered without a message", "unreadable")
     if choices[0].get("finish_reason") == "content_filter":
-        return _NoText("withheld its own answer (finish_reason content_filter)")
+        return _NoText("withheld its own answer (finish_reason content_filter)", "filtered")
     if message.get("tool_calls") or message.get("function_call"):
         return _NoText("asked for a tool call, which nobody here can make", called=True)
     text = _joined(message.get("content"), part="text")
@@ -282,13 +286,13 @@ def _chat_text(reply: Mapping[str, Any]) -> str | _NoText:
 def _responses_text(reply: Mapping[str, Any]) -> str | _NoText:
     output = reply.get("output")
     if not isinstance(output, list):
-        return _NoText("answered without output")
+        return _NoText("answered without output", "unreadable")
     items = [item for item in output if isinstance(item, Mapping)]
     if any(item.get("type") == "function_call" for item in items):
         return _NoText("asked for a tool call, which nobody here can make", called=True)
     details = reply.get("incomplete_details")
     if isinstance(details, Mapping) and details.get("reason") == "content_filter":
-        return _NoText("withheld its own answer (content_filter)")
+        return _NoText("withheld its own answer (content_filter)", "filtered")
     texts = [
         _joined(item.get("content"), part="output_text") for item in items if item.get("type") == "message"
     ]
@@ -338,14 +342,14 @@ def _meaning(status: int) -> str:
             return ""
 
 
-def _silence(exc: BaseException, limit_s: float) -> str:
-    """Too late, or not there at all: the client calls both a timeout."""
+def _silence(exc: BaseException, limit_s: float) -> tuple[str, str]:
+    """What it did, and the cause: too late, or not there at all; the client calls both a timeout."""
     if type(exc) is APIError:
-        return "broke off its answer with an error"
+        return "broke off its answer with an error", "broke_off"
     cause = _bottom(exc)
     if isinstance(cause, TimeoutError) and not isinstance(cause, aiohttp.ConnectionTimeoutError):
-        return f"did not answer within {limit_s:g} s"
-    return f"could not be reached ({type(cause).__name__})"
+        return f"did not answer within {limit_s:g} s", "timeout"
+    return f"could not be reached ({type(cause).__name__})", "unreachable"
 
 
 def _bottom(exc: BaseException) -> BaseException:

@@ -137,7 +137,8 @@ def _by_expression(expression: str) -> ReadContexts:
             found = compiled.search(reply)
         except JMESPathError as exc:
             raise UpstreamUnavailable(
-                f"upstream.contexts: {expression!r} does not fit the chatbot's reply ({type(exc).__name__})"
+                f"upstream.contexts: {expression!r} does not fit the chatbot's reply ({type(exc).__name__})",
+                cause="contexts",
             ) from exc
         return tuple(_passages(found if isinstance(found, list) else [found], _OWN))
 

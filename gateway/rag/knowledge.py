@@ -69,7 +69,7 @@ class KnowledgeRag:
         try:
             return await self._search.find(encoded, language=question.language, limit=RETRIEVED)
         except (IndexUnavailable, DatabaseUnavailable) as exc:
-            raise UpstreamUnavailable("the documents can't be searched at present") from exc
+            raise UpstreamUnavailable("the documents can't be searched now", cause="documents") from exc
 
 
 def _heard(hear: Hear, draft: Draft, text: str) -> None:

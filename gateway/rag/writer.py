@@ -152,7 +152,7 @@ class ExtractiveWriter:
                 vectors = await encoder.encode(texts)
                 cosines |= zip(texts, map(float, vectors @ asked.vector), strict=True)
         except EncoderError as exc:
-            raise UpstreamUnavailable("the passages can't be read at present") from exc
+            raise UpstreamUnavailable("the passages can't be read at present", cause="encoder") from exc
         return cosines
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from cache.matching import Hit, NearMiss
 from classifiers.faithfulness import Checked, Unchecked
 from classifiers.gate import GateVerdict
-from gateway.domain import Correction, Draft, Finding, NothingRelevant, Outcome, Question
+from gateway.domain import Correction, Draft, Failed, Finding, NothingRelevant, Outcome, Question
 from gateway.tracing import Call
 
 __all__ = ["Attributes", "evaluated", "of_call", "of_finding", "of_outcome", "of_question", "of_reply"]
@@ -69,6 +69,8 @@ def of_finding(found: Finding) -> Attributes:
         case NothingRelevant():
             nothing: Attributes = {"sekisho.rag.nothing_relevant": True}
             return {"sekisho.rag.contexts": len(found.contexts), **nothing, **_corrected(found.correction)}
+        case Failed():
+            return {"sekisho.rag.failed": found.cause}
         case Checked():
             states = Counter(statement.state for statement in found.statements)
             return {

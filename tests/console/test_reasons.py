@@ -13,6 +13,7 @@ from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.gate import GateVerdict
 from gateway.console.components.reasons import reason_of, statement_reason
 from gateway.console.texts import LANGUAGES, UiLanguage, texts_of
+from gateway.domain import Failed
 from gateway.review.steps import rendered
 
 
@@ -78,6 +79,16 @@ def test_every_guard_and_every_reason_for_no_check_has_words(language: UiLanguag
         assert "raw" not in reason_of(t, found)
     for reason in get_args(UncheckedReason):
         assert reason_of(t, {"type": "unchecked", "reason": reason}) not in ("", reason)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("cause", ["http_401", "http_503", "timeout", "unreachable", "broke_off", "unreadable", "no_text", "filtered", "left_alone", "contexts", "documents", "encoder"])  # fmt: skip
+def test_every_cause_of_a_chatbot_s_failure_has_words(language: UiLanguage, cause: str) -> None:
+    found: Any = rendered(Failed(cause, "raw"))
+    said = reason_of(texts_of(language), found)
+    assert said
+    assert "raw" not in said
+    assert ("503" in said) == (cause == "http_503")
 
 
 @pytest.mark.parametrize(

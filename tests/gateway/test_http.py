@@ -9,6 +9,7 @@ from typing import Any
 
 import openai
 import pytest
+from structlog.testing import capture_logs
 
 from tests.chatbot import Chatbot, Fails, Half, HangsUp, Raw, Reply, Says, Silent
 from tests.gateway.conftest import UPSTREAM
@@ -91,6 +92,39 @@ def test_a_chatbot_that_answers_garbage_sends_the_question_to_a_person(
         "upstream_unavailable",
     )
     assert headers["x-sekisho-ticket"] in said
+
+
+@pytest.mark.parametrize(
+    ("reply", "cause", "counted"),
+    [(Fails(401), "http_401", "http_401"), (Fails(418), "http_418", "other"), (Raw(b"<html>"), "unreadable", "unreadable")],
+    ids=["401", "418", "html"],
+)  # fmt: skip
+def test_why_the_chatbot_failed_is_told_by_step_ticket_metric_and_log(
+    gateway: Gateway, chatbot: Chatbot, reply: Reply, cause: str, counted: str
+) -> None:
+    series = f'sekisho_stage_failures_total{{cause="{counted}",error="UpstreamUnavailable"}}'
+    before = metric(gateway, series)
+    chatbot.always(reply)
+    with capture_logs() as logged:
+        body = gateway.answer(LATE_QUESTION)
+    with gateway.http("reviewer") as client:
+        ticket = client.get(f"/v1/tickets/{body['ticket']}").json()
+    for steps in (body["questions"][0]["steps"], ticket["steps"]):
+        assert (steps[-1]["stage"], steps[-1]["found"]["type"], steps[-1]["found"]["cause"]) == (
+            "rag",
+            "failed",
+            cause,
+        )
+    assert metric(gateway, series) == before + 1
+    [line] = [one for one in logged if one["event"] == "stage failed" and one["log_level"] == "error"]
+    assert (line["error"], line["cause"]) == ("UpstreamUnavailable", cause)
+    assert LATE_QUESTION not in str(line)
+
+
+def metric(gateway: Gateway, series: str) -> float:
+    with gateway.http() as client:
+        lines = client.get("/metrics").text.splitlines()
+    return next(float(line.split()[-1]) for line in lines if line.startswith(series))
 
 
 def test_answers_tells_each_stage_with_its_evidence(gateway: Gateway) -> None:

@@ -21,6 +21,7 @@ from encoders import Encoded, EncoderError, EncoderIdentity, Vector
 from gateway.domain import (
     Conversation,
     Draft,
+    Failed,
     Hear,
     NothingRelevant,
     Outcome,
@@ -265,7 +266,9 @@ async def test_a_ticket_knows_every_stage_the_question_went_through() -> None:
 async def test_a_failed_stage_leaves_the_steps_before_it_and_is_reported() -> None:
     stages = Stages(rag_says=UpstreamUnavailable("down"))
     await ask(stages)
-    assert [step.stage for step in stages.opened[0]["steps"]] == ["gate", "cache"]
+    *before, failed = stages.opened[0]["steps"]
+    assert [step.stage for step in before] == ["gate", "cache"]
+    assert (failed.stage, failed.found) == ("rag", Failed("unknown", "down"))
     assert [type(exc) for exc in stages.failures] == [UpstreamUnavailable]
 
 

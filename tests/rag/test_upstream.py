@@ -133,36 +133,36 @@ async def test_an_answer_in_parts_is_one_text(bot: Chatbot, rag: UpstreamRag) ->
     assert (await ask(rag)) == Draft(text=OPEN, contexts=(), model="rag-1")
 
 
-FAILURES: dict[str, tuple[Reply, str]] = {
-    "500": (Fails(500), "answered 500"),
-    "401": (Fails(401, f"Incorrect API key provided: {KEY}"), "answered 401 (the key was not accepted)"),
-    "404": (Fails(404), "answered 404 (no such model or path)"),
-    "429": (Fails(429), "answered 429 (too many requests)"),
-    "400": (Fails(400, f"bad {KEY}"), "answered 400"),
-    "too late": (Silent(3.0), "did not answer within 0.3 s"),
-    "hangs up": (HangsUp(), "could not be reached"),
-    "half a reply": (Half(), "could not be reached"),
-    "no JSON": (Raw(b"<html>Bad gateway</html>", "text/html"), "answered what is not JSON"),
-    "JSON cut short": (Raw(b'{"choices": [{"mess'), "answered what is not JSON"),
-    "invalid UTF-8": (Raw(b'{"choices": "\xff\xfe"}'), "not UTF-8"),
-    "binary": (Raw(bytes(range(256))), "answered what is not JSON"),
-    "nested to death": (Raw(b"[" * 100_000), "answered what is not JSON"),
-    "empty body": (Raw(b""), "an empty body"),
-    "a list": (Raw(b"[]"), "a JSON list, not an object"),
-    "no choices": (Raw(b'{"choices": []}'), "without choices"),
-    "choices of another kind": (Raw(b'{"choices": {"a": 1}}'), "without choices"),
-    "no message": (Raw(b'{"choices": [{"text": "x"}]}'), "without a message"),
-    "no text": (Says(None), "without text"),
-    "blank text": (Says("  \n "), "without text"),
-    "a number for a text": (Raw(b'{"choices": [{"message": {"content": 9}}]}'), "without text"),
-    "filtered": (Says("x", finish_reason="content_filter"), "withheld its own answer"),
-    "refusal": (Raw(b'{"choices": [{"message": {"content": null, "refusal": "no"}}]}'), "refused to answer"),
-}
+FAILURES: dict[str, tuple[Reply, str, str]] = {
+    "500": (Fails(500), "answered 500", "http_500"),
+    "401": (Fails(401, f"Incorrect API key provided: {KEY}"), "answered 401 (the key was not accepted)", "http_401"),
+    "404": (Fails(404), "answered 404 (no such model or path)", "http_404"),
+    "429": (Fails(429), "answered 429 (too many requests)", "http_429"),
+    "400": (Fails(400, f"bad {KEY}"), "answered 400", "http_400"),
+    "too late": (Silent(3.0), "did not answer within 0.3 s", "timeout"),
+    "hangs up": (HangsUp(), "could not be reached", "unreachable"),
+    "half a reply": (Half(), "could not be reached", "unreachable"),
+    "no JSON": (Raw(b"<html>Bad gateway</html>", "text/html"), "answered what is not JSON", "unreadable"),
+    "JSON cut short": (Raw(b'{"choices": [{"mess'), "answered what is not JSON", "unreadable"),
+    "invalid UTF-8": (Raw(b'{"choices": "\xff\xfe"}'), "not UTF-8", "unreadable"),
+    "binary": (Raw(bytes(range(256))), "answered what is not JSON", "unreadable"),
+    "nested to death": (Raw(b"[" * 100_000), "answered what is not JSON", "unreadable"),
+    "empty body": (Raw(b""), "an empty body", "unreadable"),
+    "a list": (Raw(b"[]"), "a JSON list, not an object", "unreadable"),
+    "no choices": (Raw(b'{"choices": []}'), "without choices", "unreadable"),
+    "choices of another kind": (Raw(b'{"choices": {"a": 1}}'), "without choices", "unreadable"),
+    "no message": (Raw(b'{"choices": [{"text": "x"}]}'), "without a message", "unreadable"),
+    "no text": (Says(None), "without text", "no_text"),
+    "blank text": (Says("  \n "), "without text", "no_text"),
+    "a number for a text": (Raw(b'{"choices": [{"message": {"content": 9}}]}'), "without text", "no_text"),
+    "filtered": (Says("x", finish_reason="content_filter"), "withheld its own answer", "filtered"),
+    "refusal": (Raw(b'{"choices": [{"message": {"content": null, "refusal": "no"}}]}'), "refused to answer", "no_text"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("reply", "says"), FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize(("reply", "says", "cause"), FAILURES.values(), ids=FAILURES)
 async def test_whatever_goes_wrong_is_named_and_no_secret_is_told(
-    bot: Chatbot, reply: Reply, says: str
+    bot: Chatbot, reply: Reply, says: str, cause: str
 ) -> None:
     bot.always(reply)
     rag = UpstreamRag.of(settings(bot, timeout_s=0.3 if isinstance(reply, Silent) else 5.0))
@@ -170,6 +170,7 @@ async def test_whatever_goes_wrong_is_named_and_no_secret_is_told(
         await ask(rag)
     await rag.close()
     assert says in str(caught.value)
+    assert caught.value.cause == cause
     assert KEY not in repr(caught.value) + repr(caught.value.__cause__)
     assert "127.0.0.1" not in str(caught.value)
 
@@ -268,8 +269,11 @@ async def test_the_circuit_opens_after_failures_and_closes_when_the_chatbot_is_b
     for _ in range(3):
         with pytest.raises(UpstreamUnavailable, match="answered 500"):
             await ask(rag)
-    with pytest.raises(UpstreamUnavailable, match="failed 3 times in a row"):
+    with pytest.raises(
+        UpstreamUnavailable, match=r"failed 3 times in a row.*the chatbot answered 500"
+    ) as left:
         await ask(rag)
+    assert left.value.cause == "left_alone"
     assert len(bot.asked) == 3
     bot.says(OPEN)
     await asyncio.sleep(0.4)

@@ -28,6 +28,8 @@ def reason_of(t: Texts, found: Found) -> str:
             return t("why.worst", reason=statement_reason(t, found["statements"][found["worst"]]))
         case "near_miss":
             return _near(t, found)
+        case "failed":
+            return _failed(t, found)
         case "unchecked":
             return _named(t, "why.unchecked", found["reason"])
         case "miss" if found.get("lookup_failed"):
@@ -44,6 +46,13 @@ def _near(t: Texts, found: Found) -> str:
         return t("why.below_cut")
     seen = Objection(*(found["objection"][name] for name in ("guard", "seen", "failed")))
     return objection_reason(t, seen)
+
+
+def _failed(t: Texts, found: Found) -> str:
+    kind, _, status = found["cause"].partition("_")
+    if kind == "http":
+        return t.or_else(f"why.failed.http_{status}", t("why.failed.http", status=status))
+    return _named(t, "why.failed", found["cause"]) if found["cause"] != "unknown" else str(found["reason"])
 
 
 def objection_reason(t: Texts, objection: Objection) -> str:

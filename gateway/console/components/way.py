@@ -13,7 +13,7 @@ from gateway.console.components.amounts import milliseconds, share
 from gateway.console.components.chip import Tone, chip
 from gateway.console.components.reasons import reason_of, statement_reason
 from gateway.console.texts import Texts
-from gateway.domain import Correction, Draft, NothingRelevant, Offers, Passage, Sent, Step
+from gateway.domain import Correction, Draft, Failed, NothingRelevant, Offers, Passage, Sent, Step
 from gateway.review.steps import rendered
 
 __all__ = ["LABEL_TONES", "show_way"]
@@ -64,6 +64,9 @@ def _found(t: Texts, step: Step) -> None:
             _line(t("try_it.nothing"), "warn", "")
             _correction(t, correction)
             _passages(t, contexts)
+        case Failed():
+            _line(t("try_it.no_answer"), "bad", "")
+            _said(why)
         case Checked(passed=passed, faithfulness=faithfulness, statements=statements):
             _line(
                 t("try_it.passed" if passed else "try_it.failed"),
