@@ -32,12 +32,20 @@ _CHINESE_WORDS = re.compile(
     "公司|酒店|快速|最近|今天|明天|或者|需要|添加|取消|打印|地方|城市"
 )
 
+# Words of both countries that hold one of the Chinese ones: they say nothing of the language.
+_EITHER = re.compile(
+    "[終完満修校未]+了|了[解承]|不(?:要|可(?!以)|明|足|在|正(?!確)|便|備|良|審|安|満|能|通|当|法|服|調|着|定)|"
+    "不(?:具合|動産|合格|参加|一致|成立)|"
+    "[現存所滞健実内駐常]在|在[庫宅留学籍住職日中勤]|[目標]的|的[確中]|是[正非認]|他[社店行人者方国県校言]|[自排]他|"
+    "和[室食式風解服暦紙牛訳文英]|和菓子|和歌山|[平令昭緩調飽温柔]和"
+)
+
 
 def language_of(text: str, *, hint: str | None = None, default: Language = "ja") -> Language:
-    """The language of a text; `hint` decides where the text alone can't, then `default` for bare Han.
+    """The language of a text; `hint` decides where the text alone can't, then `default`.
 
-    Kana is Japanese. Bare Han is told by characters that only one country writes, then by words.
-    Anything else is English, the language of our replies to the rest of the world.
+    Kana is Japanese. Bare Han is told by characters that only one country writes, then by words. Other
+    letters are English, the language of our replies to the rest of the world. 123, 😀 or ？？？ tell nothing.
     """
     folded = unicodedata.normalize("NFKC", text)
     plain = _QUOTED.sub(" ", folded)
@@ -47,7 +55,7 @@ def language_of(text: str, *, hint: str | None = None, default: Language = "ja")
     kana, han = len(_KANA.findall(plain)), _HAN.findall(plain)
     words = _WORD.findall(plain)
     if not kana and not han:
-        return _without_script(words, hinted)
+        return _without_han(plain, words, hinted, default)
     if _reads_as_english(plain, words, kana + len(han)):
         return "en"
     if kana and not _only_ornamental_kana(plain, han):
@@ -55,11 +63,11 @@ def language_of(text: str, *, hint: str | None = None, default: Language = "ja")
     return _of_han(plain, han) or (hinted if hinted in ("ja", "zh") else default)
 
 
-def _without_script(words: list[str], hinted: Language | None) -> Language:
-    """A number, an emoji or a bare name ("OK", "Wi-Fi") says nothing; a word is English."""
+def _without_han(text: str, words: list[str], hinted: Language | None, default: Language) -> Language:
+    """A word is English; so is a bare name ("OK", "Wi-Fi"), unless something else was said before."""
     if any(_LOWER_WORD.fullmatch(word) for word in words):
         return "en"
-    return hinted or "en"
+    return hinted or ("en" if any(map(str.isalpha, text)) else default)
 
 
 def _reads_as_english(text: str, words: list[str], characters: int) -> bool:
@@ -82,7 +90,8 @@ def _of_han(text: str, han: list[str]) -> Language | None:
         return "ja" if japanese > chinese else "zh"
     if not all(_code(c, "gb2312") for c in han) and not all(_code(c, "big5") for c in han):
         return "ja"  # 会員: neither the mainland nor Taiwan writes both of them so
-    japanese, chinese = len(_JAPANESE_WORDS.findall(text)), len(_CHINESE_WORDS.findall(text))
+    telling = _EITHER.sub("、", text)
+    japanese, chinese = len(_JAPANESE_WORDS.findall(telling)), len(_CHINESE_WORDS.findall(telling))
     if japanese != chinese:
         return "ja" if japanese > chinese else "zh"
     return None

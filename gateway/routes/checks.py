@@ -56,7 +56,9 @@ async def gate(body: GateRequest, caller: ClientDep, services: ServicesDep) -> J
 async def lookup(body: LookupRequest, caller: ClientDep, services: ServicesDep) -> Json:
     """Look for a verified answer: a hit, a near miss or a miss."""
     encoded = await encode_one(services.stores.encoder, body.question)
-    language = body.language or language_of(body.question)
+    language = body.language or language_of(
+        body.question, default=services.settings.understanding.default_language
+    )
     return rendered(
         await services.stores.shelf.find(encoded, tenant=caller.tenant, group=caller.group, language=language)
     )

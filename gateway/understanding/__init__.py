@@ -56,7 +56,9 @@ class Understanding:
         """
         text = conversation.real_question
         earlier = [turn for turn in conversation.turns[:-1] if turn.role != "system" and turn.text.strip()]
-        language = small_talk_language(text, self._language(text, earlier))
+        said = self._said_in(earlier)
+        language = language_of(text, hint=said, default=self._default_language)
+        language = small_talk_language(text, language, said)
         words = wording(language)
         if is_reply(text, words):
             return self._reply(conversation, earlier, language)
@@ -65,12 +67,12 @@ class Understanding:
             return Understood(tuple(await asyncio.gather(*asked)), language)
         return Understood(tuple([await one for one in asked]), language)  # a task each costs 40 µs
 
-    def _language(self, text: str, earlier: Sequence[Turn]) -> Language:
+    def _said_in(self, earlier: Sequence[Turn]) -> Language | None:
+        """The language of the conversation so far: of what the asker said in it, else of what he was told."""
         said = "\n".join(turn.text for turn in earlier[-4:] if turn.role == "user") or "\n".join(
             turn.text for turn in earlier[-1:]
         )
-        hint = language_of(said, default=self._default_language) if said else None
-        return language_of(text, hint=hint, default=self._default_language)
+        return language_of(said, default=self._default_language) if said else None
 
     def _split(self, text: str, words: Wording) -> list[str]:
         found = questions_in(text, words)

@@ -18,15 +18,15 @@ _SENTENCE = re.compile(r"[^.。!！?？\n]*[?？]")
 _QUESTION_AT_END = re.compile(r"[?？][^\w?？]*$")
 
 
-def small_talk_language(text: str, language: Language) -> Language:
+def small_talk_language(text: str, language: Language, said: Language | None = None) -> Language:
     """In which language a short message is small talk or a bare reply: 早上好 looks Japanese by its script.
 
-    Its own `language` if in none.
+    That of what was `said` before comes first, as "ok" is of them all. Its own `language` if in none.
     """
     if len(text) > _LONGEST_SMALL_TALK:
         return language
-    others = [other for other in LANGUAGES if other != language]
-    return next((one for one in (language, *others) if _asks_nothing(text, wording(one))), language)
+    tried = dict.fromkeys([*([said] if said else []), language, *LANGUAGES])
+    return next((one for one in tried if _asks_nothing(text, wording(one))), language)
 
 
 def bot_asked(earlier: Sequence[Turn]) -> bool:

@@ -69,6 +69,20 @@ def test_small_talk_gets_a_friendly_word_in_its_language(gateway: Gateway, text:
         assert answer["language"] == language
 
 
+@pytest.mark.parametrize("text", ["了解", "😢", "123", "？？？", "OK", "ok"])
+def test_what_tells_no_language_is_answered_in_that_of_the_conversation(gateway: Gateway, text: str) -> None:
+    for said, language in (("パスワードを忘れました", "ja"), ("How do I reset my password?", "en")):
+        answer = after(gateway, said, "設定 > Reset.", text)
+        if (text, language) != ("了解", "en"):
+            assert (answer["reason"], answer["language"]) == ("small_talk", language)
+
+
+@pytest.mark.parametrize("text", ["了解", "😢", "123", "？？？"])
+def test_without_a_conversation_it_is_answered_in_the_default_language(gateway: Gateway, text: str) -> None:
+    answer = gateway.answer(text)
+    assert (answer["reason"], answer["language"]) == ("small_talk", "ja")
+
+
 @pytest.mark.parametrize("text", OURS.split("|"))
 def test_a_terse_question_of_ours_reaches_the_chatbot(gateway: Gateway, text: str) -> None:
     answer = gateway.answer(text)

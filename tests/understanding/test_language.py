@@ -34,14 +34,23 @@ from gateway.language import language_of
         ("What does 営業時間 mean?", "en"),
         ("How do I say こんにちは in Japanese?", "en"),
         ("Où est la gare ?", "en"),
-        ("", "en"),
+        ("了解", "ja"),
+        ("在庫不足", "ja"),
+        ("契約終了", "ja"),
+        ("目的地", "ja"),
+        ("不可以", "zh"),
+        ("了解了", "zh"),
+        ("我不了解", "zh"),
+        ("", "ja"),
     ],
 )
 def test_the_script_and_the_words_tell_the_language(text: str, language: str) -> None:
     assert language_of(text) == language
 
 
-@pytest.mark.parametrize("text", ["OK", "123", "😀", "Wi-Fi", "2FA", "…", "国", "時間"])
+@pytest.mark.parametrize(
+    "text", ["OK", "123", "😀", "Wi-Fi", "2FA", "…", "？？？", "国", "時間", "了解", "不要"]
+)
 @pytest.mark.parametrize("hint", ["ja", "zh"])
 def test_what_says_nothing_by_itself_takes_the_language_of_the_conversation(text: str, hint: str) -> None:
     assert language_of(text, hint=hint) == hint
@@ -49,9 +58,12 @@ def test_what_says_nothing_by_itself_takes_the_language_of_the_conversation(text
 
 @pytest.mark.parametrize(
     ("text", "default", "language"),
-    [("国", "ja", "ja"), ("国", "zh", "zh"), ("時間", "zh", "zh"), ("123", "zh", "en"), ("OK", "ja", "en")],
-)
-def test_without_a_conversation_the_default_decides_for_bare_han_only(
+    [
+        ("国", "ja", "ja"), ("国", "zh", "zh"), ("時間", "zh", "zh"), ("了解", "zh", "zh"), ("123", "zh", "zh"), ("😢", "ja", "ja"),
+        ("？？？", "ja", "ja"), ("!!!", "en", "en"), ("OK", "ja", "en"),
+    ],
+)  # fmt: skip
+def test_without_a_conversation_the_default_decides_for_bare_han_and_no_letters(
     text: str, default: str, language: str
 ) -> None:
     assert language_of(text, default=default) == language

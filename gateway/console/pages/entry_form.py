@@ -55,10 +55,11 @@ class Form:
         """
         had = {one.document: one for one in self.entry.sources} if self.entry else {}
         question = self.question.value.strip()
+        default = self.visit.services.settings.understanding.default_language
         named = dict.fromkeys(_lines_of(self.sources.value))
         return Content(
             kind=self.kind.value,
-            language=self.in_language.value or language_of(question),
+            language=self.in_language.value or language_of(question, default=default),
             phrasings=(question, *_lines_of(self.phrasings.value)),
             answer=self.answer.value or "",
             group=self.group.value.strip(),
