@@ -32,6 +32,7 @@ __all__ = [
     "Refused",
     "Reply",
     "Sent",
+    "SmallTalk",
     "Stage",
     "Step",
     "Tokens",
@@ -102,12 +103,16 @@ class Question:
         return "\n".join([*self.leaned_on, self.text])
 
 
+SmallTalk = Literal["small_talk", "thanks", "goodbye", "noted", "correction"]  # what it is answered by
+
+
 @dataclass(frozen=True, slots=True)
 class Understood:
     """The questions of a message. None means small talk: a greeting, thanks, a bare "yes"."""
 
     questions: tuple[Question, ...]
     language: str
+    small_talk: SmallTalk = "small_talk"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,8 @@ class Replies:
     def reply(self, understood: Understood, outcomes: Sequence[Outcome], *, choices: int = 1) -> Reply:
         """One message back: small talk, one answer, or several under their questions."""
         if not outcomes:
-            text = _first((self._own.small_talk,), "small_talk", understood.language)
+            kind = understood.small_talk
+            text = _first((getattr(self._own, kind),), kind, understood.language)
             said = [Choice(text, filtered=False)] * choices
         else:
             text = _numbered(outcomes, [outcome.text for outcome in outcomes])

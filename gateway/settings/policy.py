@@ -155,6 +155,10 @@ class ReplySettings(Section):
     """What the asker reads where the policy has no words of its own, by language."""
 
     small_talk: Plain = {}
+    thanks: Plain = {}
+    goodbye: Plain = {}
+    noted: Plain = {}
+    correction: Plain = {}
     did_you_mean: Plain = {}
     withheld: Waiting = {}
     escalated: Waiting = {}

@@ -13,7 +13,7 @@ from gateway.understanding.leaning import leans, ruled
 from gateway.understanding.nearness import nearness
 from gateway.understanding.replying import answers_the_bot, bot_asked, small_talk_language
 from gateway.understanding.rewriting import Completes, Rewriter
-from gateway.understanding.splitting import is_reply, questions_in
+from gateway.understanding.splitting import is_reply, questions_in, small_talk_in
 from gateway.understanding.vouching import Vouching
 from gateway.understanding.weighing import Caution, Nearness, read_weights
 from gateway.understanding.wording import Wording, wording
@@ -61,8 +61,10 @@ class Understanding:
         language = small_talk_language(text, language, said)
         words = wording(language)
         if is_reply(text, words):
-            return self._reply(conversation, earlier, language)
+            return self._reply(conversation, earlier, words)
         asked = [self._question(one, conversation, earlier, words) for one in self._split(text, words)]
+        if not asked:
+            return Understood((), language, small_talk_in(text, words))
         if self._rewriter and len(asked) > 1:
             return Understood(tuple(await asyncio.gather(*asked)), language)
         return Understood(tuple([await one for one in asked]), language)  # a task each costs 40 µs
@@ -84,19 +86,19 @@ class Understanding:
             )
         return found
 
-    def _reply(self, conversation: Conversation, earlier: Sequence[Turn], language: Language) -> Understood:
+    def _reply(self, conversation: Conversation, earlier: Sequence[Turn], words: Wording) -> Understood:
         """ "Yes" after a question of ours goes on with the conversation; else it is small talk."""
-        if not bot_asked(earlier):
-            return Understood((), language)
         text = conversation.real_question.strip()
+        if not bot_asked(earlier):
+            return Understood((), words.language, small_talk_in(text, words))
         reply = Question(
             text=text,
-            language=language,
+            language=words.language,
             conversation=conversation,
             self_contained=False,
             answers_the_bot=True,
         )
-        return Understood((reply,), language)
+        return Understood((reply,), words.language)
 
     async def _question(
         self, text: str, conversation: Conversation, earlier: Sequence[Turn], words: Wording

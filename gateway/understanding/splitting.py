@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import sentencex
 
+from gateway.domain import SmallTalk
 from gateway.understanding.leaning import continues
 from gateway.understanding.wording import Wording
 
-__all__ = ["is_reply", "questions_in"]
+__all__ = ["is_reply", "questions_in", "small_talk_in"]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _ITEM = re.compile(r"\s*(?:[(（\[]?\d{1,2}[.)．）、:：\]](?!\d)|[①-⑳]|[-*•・●■◆]\s|[QＱ]\d*\s*[.:：．])\s*")
@@ -27,6 +29,8 @@ _SAYS_SOMETHING = re.compile(r"[^\W_]")
 _PUNCTUATION = " \t\n,，.。．!！?？~～;；:：…、"
 _WRAPPED_CJK = 15  # characters: a shorter line was ended on purpose
 _SIGNATURE_LINES, _SIGNATURE_WIDTH = 4, 60
+_EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50\ufe0f\u200d\u20e3]+")
+_ANSWERED_FIRST: tuple[SmallTalk, ...] = ("correction", "goodbye", "thanks", "small_talk", "noted")
 _FILLERS = 5  # "Hi, thanks, ok, so, well, …" is noise only for so long
 
 
@@ -43,13 +47,45 @@ def questions_in(text: str, wording: Wording) -> list[str]:
     A sentence that leans on the question before it stays with that one. A message that only states
     something ("my card is gone") is a question as well.
     """
-    return [wording.glue.join(unit) for unit in _units(_sentences(text, wording), wording)]
+    sentences = _sentences(text, wording)
+    if all(wording.kinds["correction"].fullmatch(_bare(sentence.text)) for sentence in sentences):
+        return []
+    return [wording.glue.join(unit) for unit in _units(sentences, wording)]
 
 
 def is_reply(text: str, wording: Wording) -> bool:
     """Whether a message can only be a reply to something we asked: "yes", 2番."""
-    folded = unicodedata.normalize("NFKC", text).strip(_PUNCTUATION)
-    return wording.answer.fullmatch(folded) is not None
+    return wording.answer.fullmatch(_bare(text)) is not None
+
+
+def small_talk_in(text: str, wording: Wording) -> SmallTalk:
+    """What kind of small talk a message is that holds no question: of several, the one to be answered."""
+    said = [_bare(bit) for line in _lines(text, wording) for bit in _bits(line, wording)]
+    kinds = [_kind(bit, wording) for bit in filter(None, said)]
+    found = [kind for kind in _ANSWERED_FIRST if kind in kinds]
+    return found[0] if found else "noted"  # 😢 and ？？？ say nothing
+
+
+def _kind(bit: str, wording: Wording) -> SmallTalk:
+    found: list[SmallTalk] = [kind for kind, words in wording.kinds.items() if words.fullmatch(bit)]
+    if found:
+        return found[0]
+    return "noted" if wording.answer.fullmatch(bit) else "small_talk"
+
+
+def _bits(line: str, wording: Wording) -> Iterator[str]:
+    """What a line of small talk says, greeting by greeting."""
+    for piece in _segments(line, wording):
+        rest = piece.strip()
+        while (found := wording.opening_start.match(rest)) and found.end():
+            yield found.group()
+            rest = rest[found.end() :].lstrip()
+        yield rest
+
+
+def _bare(text: str) -> str:
+    """The text as it is compared with expressions: one width, no emoji or punctuation around it."""
+    return _EMOJI.sub("", unicodedata.normalize("NFKC", text)).strip(_PUNCTUATION)
 
 
 def _units(sentences: list[_Sentence], wording: Wording) -> list[list[str]]:
@@ -148,14 +184,14 @@ def _without_noise(sentence: str, wording: Wording) -> str:
     """The sentence without greetings and thanks; "" if nothing is left that says something."""
     text = sentence.strip()
     for _ in range(_FILLERS):
-        if wording.noise.fullmatch(text.strip(_PUNCTUATION)):
+        if wording.noise.fullmatch(_bare(text)):
             return ""
         found = wording.opening_start.match(text)
         if not found or not found.end():
             break
         text = text[found.end() :].lstrip()
     text = wording.closing_end.sub("", text).strip()
-    if not _SAYS_SOMETHING.search(text) or wording.noise.fullmatch(text.strip(_PUNCTUATION)):
+    if not _SAYS_SOMETHING.search(text) or wording.noise.fullmatch(_bare(text)):
         return ""
     return text
 

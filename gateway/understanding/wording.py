@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -11,11 +11,19 @@ from typing import Any
 
 import yaml
 
+from gateway.domain import SmallTalk
 from gateway.language import Language
 
 __all__ = ["Wording", "wording"]
 
 _NEVER = "(?!)"
+_NOISE = ("thanks", "goodbyes", "noted")  # beside a question; "that's wrong" may belong to it
+_KINDS: dict[SmallTalk, str] = {
+    "correction": "corrections",
+    "goodbye": "goodbyes",
+    "thanks": "thanks",
+    "noted": "noted",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +35,7 @@ class Wording:
     additive_start: re.Pattern[str]  # joins another question to the one before: "also, …"
     closing_end: re.Pattern[str]  # thanks after it
     noise: re.Pattern[str]  # a whole sentence that asks nothing
+    kinds: Mapping[SmallTalk, re.Pattern[str]]  # sentences of small talk that get words of their own
     signature: re.Pattern[str]  # the line that begins a signature
     question_start: re.Pattern[str]
     question: re.Pattern[str]
@@ -71,7 +80,8 @@ def wording(language: Language) -> Wording:
         opening_start=_any(noise["openings"]),
         additive_start=_any(noise["additives"], before="^"),
         closing_end=_any(noise["closings"], after=r"\s*$"),
-        noise=_any(noise["alone"]),
+        noise=_any([*noise["alone"], *(one for name in _NOISE for one in noise["small_talk"][name])]),
+        kinds={kind: _any(noise["small_talk"][name]) for kind, name in _KINDS.items()},
         signature=re.compile(rf"\s*(?:{noise['signature']})\s*$", re.IGNORECASE),
         question_start=_any(question["begins"]),
         question=_any(question["anywhere"]),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from classifiers.gate import GateLabel, GateVerdict, Neighbour
-from gateway.domain import Conversation, Question, Turn, Understood
+from gateway.domain import Conversation, Question, SmallTalk, Turn, Understood
 from gateway.errors import ConfigurationError
 from gateway.replies import Replies
 from gateway.settings import PolicySettings, ReplySettings
@@ -26,6 +26,7 @@ POLICY = PolicySettings.model_validate(
 OWN = ReplySettings.model_validate(
     {
         "small_talk": {"en": "Welcome to Minamo!"},
+        "thanks": {"ja": "こちらこそ、ありがとうございます。"},
         "escalated": {"en": "Somebody will call you ({ticket})."},
         "reasons": {"upstream_unavailable": {"en": "We are offline: {ticket}", "zh": "系统维护中：{ticket}"}},
     }
@@ -87,6 +88,21 @@ def test_without_words_of_his_own_the_asker_still_gets_his_number(outcome: str, 
 )
 def test_small_talk_is_answered_in_the_asker_s_language(language: str, text: str) -> None:
     assert Replies(POLICY, OWN).reply(Understood((), language), []).text == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "language", "text"),
+    [
+        ("thanks", "en", "You're welcome! If there is anything else, just ask."),
+        ("thanks", "ja", "こちらこそ、ありがとうございます。"),
+        ("goodbye", "zh", "感谢您的咨询，再见！"),
+        ("noted", "ja", "承知しました。ご質問がございましたら、お気軽にお尋ねください。"),
+    ],
+)
+def test_small_talk_that_is_no_greeting_is_answered_otherwise(
+    kind: SmallTalk, language: str, text: str
+) -> None:
+    assert Replies(POLICY, OWN).reply(Understood((), language, kind), []).text == text
 
 
 def test_what_an_asker_writes_is_never_read_as_a_template() -> None:

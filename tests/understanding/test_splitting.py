@@ -176,6 +176,32 @@ async def test_small_talk_holds_no_question(message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("Hello!", "small_talk"),
+        ("Hi! Thanks", "thanks"),
+        ("Thanks, bye", "goodbye"),
+        ("OK, got it", "noted"),
+        ("ありがとう！助かりました", "thanks"),
+        ("はい", "noted"),
+        ("😢", "noted"),
+        ("早上好", "small_talk"),
+        ("好的，谢谢", "thanks"),
+        ("再见", "goodbye"),
+        ("いや、そうじゃなくて", "correction"),
+        ("答非所问", "correction"),
+    ],
+)
+async def test_small_talk_of_several_kinds_is_answered_as_one(message: str, kind: str) -> None:
+    assert (await Understanding().understand(conversation(message))).small_talk == kind
+
+
+async def test_a_complaint_beside_something_else_stays_with_it() -> None:
+    [question] = (await Understanding().understand(conversation("I paid 500 yen. That is wrong."))).questions
+    assert question.text == "I paid 500 yen. That is wrong."
+
+
+@pytest.mark.parametrize(
     "message",
     [
         "Hire a lawyer?",
