@@ -40,14 +40,22 @@ class Statement:
 
 
 def statements(answer: str) -> list[Statement]:
-    """The statements of an answer, in order, without overlap; greetings, questions and refusals are none."""
+    """The statements of an answer, in order, without overlap; greetings, questions and refusals are none.
+
+    Nor is the only row of a table, where nothing else is claimed.
+    """
     return [*_remembered(answer)]
 
 
 @lru_cache(MOST_REMEMBERED)
 def _remembered(answer: str) -> tuple[Statement, ...]:
-    read = _without_table_heads(answer, sentences(answer))
-    return tuple(each for sentence in read for each in _statements_of(sentence))
+    read = sentences(answer)
+    told = _without_table_heads(answer, read)
+    found = tuple(each for sentence in told for each in _statements_of(sentence))
+    rows = sum(sentence.kind == "row" for sentence in read)
+    if len(found) == rows == 1:  # whether it names columns or fills them, nobody can tell
+        return ()
+    return found
 
 
 def statements_to_judge(answer: str, *, most: int) -> list[Statement] | str:

@@ -59,6 +59,14 @@ ANSWERS = {
         "# Fees\n\n| Name | Fee |\n|---|---|\n| Basic | 3 EUR |",
         ["| Basic | 3 EUR |"],
     ),
+    "the only row of a table may be its head": (
+        "プランは次のとおりです。\n\n| プラン | 戸建て | マンション |",
+        [],
+    ),
+    "two rows are a table": (
+        "| プラン | 料金 |\n| 戸建て | 500円 |",
+        ["| プラン | 料金 |", "| 戸建て | 500円 |"],
+    ),
     "a heading with a figure does": ("## Only 30 EUR\n\nPay now.", ["Only 30 EUR", "Pay now."]),
     "items are statements, however short": ("You need:\n- Passport\n- Yes", ["Passport", "Yes"]),
     "clauses between semicolons": (
