@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.assembly import Services
 from gateway.envelope import envelope
-from gateway.errors import InvalidRequest, SekishoError, StoreUnavailable
+from gateway.errors import InvalidRequest, NotFound, SekishoError, StoreUnavailable
 from gateway.failures import log_failure
 from gateway.middleware import BodyLimit, RequestId
 from gateway.routes import (
@@ -139,7 +139,8 @@ async def _invalid(request: Request, exc: Exception) -> JSONResponse:
 
 async def _http(request: Request, exc: Exception) -> JSONResponse:
     assert isinstance(exc, HTTPException)  # noqa: S101
-    return _render(request, InvalidRequest(str(exc.detail)), status=exc.status_code)
+    named = NotFound if exc.status_code == NotFound.status else InvalidRequest
+    return _render(request, named(str(exc.detail)), status=exc.status_code)
 
 
 async def _unforeseen(request: Request, exc: Exception) -> JSONResponse:

@@ -375,6 +375,12 @@ def test_outcomes_are_recorded_without_texts(gateway: Gateway) -> None:
     assert rows == [("ground_truth", "exact", None, 64)]
 
 
+def test_a_path_that_is_none_is_not_found(gateway: Gateway) -> None:
+    with gateway.http() as client:
+        reply = client.get("/v1/nothing")
+    assert (reply.status_code, reply.json()["error"]["code"]) == (404, "not_found")
+
+
 def test_feedback_on_an_answer_is_kept(gateway: Gateway) -> None:
     request_id = gateway.answer("When does the library open?")["id"]
     with gateway.http() as client:

@@ -83,6 +83,11 @@ def test_without_words_of_his_own_the_asker_still_gets_his_number(outcome: str, 
     assert "T-1" in words(question(language), "T-1", "gate_unsure")
 
 
+def test_no_space_stands_between_japanese_sentences() -> None:
+    said = Replies(PolicySettings()).withheld(question("ja"), "T-1", "unchecked")
+    assert "回答を控えました。担当者が" in said
+
+
 @pytest.mark.parametrize(
     ("language", "text"), [("en", "Welcome to Minamo!"), ("ja", "こんにちは。どのようなご用件でしょうか。")]
 )
