@@ -129,7 +129,7 @@ def decide(question: str, ranked: Sequence[Candidate], *, cut: float, guards: Se
         return Miss(reason="no entry is near")
     first = ranked[0]
     if first.score < cut * NEAR:
-        return Miss(reason=f"no entry is near: the nearest scores {first.score:.3f}, the cut is {cut:.3f}")
+        return Miss(reason=_far(first, cut))
     if first.score < cut:
         return _held_back(first, f"score {first.score:.3f} is below the cut {cut:.3f}")
     seen = objection(question, first.phrasing, first.entry.phrasings, first.entry.language, guards)
@@ -142,6 +142,16 @@ def decide(question: str, ranked: Sequence[Candidate], *, cut: float, guards: Se
         tier="vector",
         score=first.score,
         reason=f"score {first.score:.3f} reaches the cut {cut:.3f}",
+    )
+
+
+def _far(first: Candidate, cut: float) -> str:
+    """Why the best candidate is not even near: what its score is made of."""
+    seen = first.evidence
+    ahead = "" if math.isinf(seen.margin) else f", {seen.margin:+.3f} to the next entry"
+    return (
+        f"no entry is near enough: the best scores {first.score:.3f}, the cut is {cut:.3f} "
+        f"(meaning {seen.best:.3f}{ahead}; characters {seen.characters:.3f})"
     )
 
 

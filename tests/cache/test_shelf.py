@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from cache.evidence import Weights
@@ -83,6 +85,15 @@ async def test_nothing_is_found_far_away_or_on_another_shelf(
     found = await find(filled, asked, tenant=tenant, language=language)
     assert isinstance(found, Miss)
     assert not found.lookup_failed
+
+
+async def test_a_miss_says_what_the_best_score_is_made_of(filled: Shelf) -> None:
+    found = await find(filled, "How do I order a wedding cake?")
+    assert isinstance(found, Miss)
+    assert re.fullmatch(
+        r"no entry is near enough: the best scores 0\.\d+, the cut is .* \(meaning .*; characters .*\)",
+        found.reason,
+    )
 
 
 async def test_the_index_is_never_trusted_for_state(filled: Shelf, store: EntryStore) -> None:
