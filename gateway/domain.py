@@ -322,6 +322,16 @@ class Reply:
         return replace(self, text=preface + self.text, told=told, choices=choices)
 
     @property
+    def tokens(self) -> Tokens | None:
+        """What its drafts took, 0 where none was written; None where a chatbot does not count."""
+        found = (step.found for outcome in self.outcomes for step in outcome.steps)
+        taken = [draft.tokens for draft in found if isinstance(draft, Draft)]
+        counted = [one for one in taken if one is not None]
+        if len(counted) < len(taken):
+            return None
+        return Tokens(sum(one.read for one in counted), sum(one.written for one in counted))
+
+    @property
     def name(self) -> OutcomeName:
         """One name for the whole reply: of several outcomes the one furthest from an answer."""
         names: list[OutcomeName] = [outcome.name for outcome in self.outcomes]

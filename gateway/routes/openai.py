@@ -39,12 +39,19 @@ _FOR_THE_CHATBOT = (
 )  # fmt: skip
 
 
+class StreamOptions(BaseModel):
+    """OpenAI's; what else may stand in them is harmless."""
+
+    include_usage: bool | None = None
+
+
 class ChatRequest(BaseModel):
     """OpenAI's body. What we can't do is refused by name, what is harmless goes to the chatbot."""
 
     messages: Annotated[list[Message], Field(min_length=1)]
     model: str = MODEL
     stream: bool = False
+    stream_options: StreamOptions | None = None
     n: Annotated[int | None, Field(ge=1, le=MOST_CHOICES)] = None
     tools: list[Any] | None = None
     functions: list[Any] | None = None
@@ -85,7 +92,7 @@ async def chat(body: ChatRequest, request: Request, caller: ClientDep, services:
         choices=body.n or 1,
     )
     if body.stream:
-        return await _stream(services, asked, body.model)
+        return await _stream(services, asked, body)
     reply = await services.pipeline.answer(asked)
     status = server.refusal_status if reply.name == "refused" else 200
     if status != 200:
@@ -115,11 +122,12 @@ def _completion(reply: Reply, model: str, request_id: str) -> dict[str, Any]:
             }
             for index, choice in enumerate(_choices(reply))
         ],
+        **_usage(reply),
         "sekisho": decision(reply),
     }
 
 
-async def _stream(services: Services, asked: Conversation, model: str) -> EventSourceResponse:
+async def _stream(services: Services, asked: Conversation, body: ChatRequest) -> EventSourceResponse:
     """Comments until something may leave. A verdict before the first of them goes into the headers, too."""
     line = Line()
     keep_alive_s = services.settings.server.keep_alive_s
@@ -128,7 +136,7 @@ async def _stream(services: Services, asked: Conversation, model: str) -> EventS
     await asyncio.wait({answering, opening}, timeout=keep_alive_s, return_when=asyncio.FIRST_COMPLETED)
     opening.cancel()
     known = headers(answering.result()) if answering.done() else {}  # an error is still a plain error here
-    stream = _Stream(line, answering, model, asked.request_id, services)
+    stream = _Stream(line, answering, body, asked.request_id, services)
     return EventSourceResponse(
         stream.events(),
         headers=known,
@@ -143,11 +151,17 @@ class _Stream:
     """A reply as OpenAI's chunks: what its line lets go while it is made, and at the end the rest."""
 
     def __init__(
-        self, line: Line, answering: asyncio.Task[Reply], model: str, request_id: str, services: Services
+        self,
+        line: Line,
+        answering: asyncio.Task[Reply],
+        body: ChatRequest,
+        request_id: str,
+        services: Services,
     ) -> None:
         self._line = line
         self._answering = answering
-        self._model = model
+        self._model = body.model
+        self._counts = bool(body.stream_options and body.stream_options.include_usage)
         self._request_id = request_id
         self._telemetry = services.telemetry
         self._mode = services.settings.faithfulness.streaming
@@ -199,16 +213,23 @@ class _Stream:
             finish = "content_filter" if broken else _finish(choice)
             more = {"sekisho": decision(reply)} if index == len(choices) - 1 else {}
             yield self._chunk({}, finish, index=index, **more)
+        if self._counts and (usage := _usage(reply)):
+            yield self._event(choices=[], **usage)
 
     def _chunk(
         self, delta: dict[str, str], finish: str | None = None, *, index: int = 0, **more: Any
     ) -> ServerSentEvent:
+        counts = {"usage": None} if self._counts else {}
+        return self._event(
+            choices=[{"index": index, "delta": delta, "finish_reason": finish}], **counts, **more
+        )
+
+    def _event(self, **more: Any) -> ServerSentEvent:
         body = {
             "id": f"chatcmpl-{self._request_id}",
             "object": "chat.completion.chunk",
             "created": int(time()),
             "model": self._model,
-            "choices": [{"index": index, "delta": delta, "finish_reason": finish}],
             **more,
         }
         return ServerSentEvent(json.dumps(body, ensure_ascii=False))
@@ -216,6 +237,15 @@ class _Stream:
 
 def _choices(reply: Reply) -> tuple[Choice, ...]:
     return reply.choices or (Choice(reply.text, filtered=reply.name in FILTERED),)
+
+
+def _usage(reply: Reply) -> dict[str, Any]:
+    """The tokens that the chatbot says it took; nothing where it does not say."""
+    took = reply.tokens
+    if took is None:
+        return {}
+    total = took.read + took.written
+    return {"usage": {"prompt_tokens": took.read, "completion_tokens": took.written, "total_tokens": total}}
 
 
 def _finish(choice: Choice) -> str:

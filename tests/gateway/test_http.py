@@ -375,6 +375,34 @@ def test_outcomes_are_recorded_without_texts(gateway: Gateway) -> None:
     assert rows == [("ground_truth", "exact", None, 64)]
 
 
+@pytest.mark.parametrize(
+    ("question", "extra", "took"),
+    [
+        pytest.param(LATE_QUESTION, {"usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}}, (100, 20, 120), id="as the chatbot says"),
+        pytest.param(LATE_QUESTION, {"usage": None}, None, id="the chatbot does not count"),
+        pytest.param("When does the library open?", {}, (0, 0, 0), id="no model was asked"),
+        pytest.param("Hello!", {}, (0, 0, 0), id="small talk"),
+    ],
+)  # fmt: skip
+def test_what_the_chatbot_took_is_passed_on(
+    gateway: Gateway, chatbot: Chatbot, question: str, extra: dict[str, Any], took: tuple[int, ...] | None
+) -> None:
+    chatbot.says(LATE, [LATE], extra=extra)
+    messages: Any = [{"role": "user", "content": question}]
+    with gateway.openai() as client:
+        whole = client.chat.completions.create(model="sekisho", messages=messages)
+        asked = client.chat.completions.create(
+            model="sekisho", messages=messages, stream=True, stream_options={"include_usage": True}
+        )
+        streamed = list(asked)
+        plain = list(client.chat.completions.create(model="sekisho", messages=messages, stream=True))
+    for usage in (whole.usage, streamed[-1].usage):
+        told = usage and (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens)
+        assert told == took
+    assert (streamed[-1].choices == []) == (took is not None)
+    assert all(chunk.usage is None for chunk in (*streamed[:-1], *plain))
+
+
 def test_a_path_that_is_none_is_not_found(gateway: Gateway) -> None:
     with gateway.http() as client:
         reply = client.get("/v1/nothing")
