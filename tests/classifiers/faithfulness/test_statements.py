@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classifiers.faithfulness.speech_acts import speech_act
@@ -101,6 +101,7 @@ def test_an_answer_is_cut_into_statements(answer: str, expected: list[str]) -> N
     assert [s.text for s in statements(answer)] == expected
 
 
+@settings(deadline=None)  # the first text loads the dictionaries
 @given(
     st.lists(
         st.sampled_from(
