@@ -20,9 +20,9 @@ HOURS = "|".join(list(WORDS)[1:13])
 
 def clock_patterns() -> Iterator[tuple[str, str, Reader]]:
     """A sign, what to look for where it stands, and who reads it."""
-    half = f"(?P<half>{HALVES})?"
+    half = f"(?P<half>{HALVES}|(?<![最至不])[早晚])?"
     oclock = (
-        r"(?:時(?!間)|点(?=半|钟|整|\d|[至到])|(?<=[午上]\d)点|(?<=[至到从在]\d)点|(?<=[至到从在]\d\d)点)"
+        r"(?:時(?!間)|点(?=半|钟|整|\d|[至到])|(?<=[午上早晚]\d)点|(?<=[至到从在]\d)点|(?<=[至到从在]\d\d)点)"
     )
     hour = rf"(?<![\w:.])(?P<h>\d{{1,2}}|{HOURS})"
     of_day = r"in the (?P<day>morning|afternoon|evening)|at (?P<night>night)"
@@ -43,7 +43,7 @@ def _clock(match: re.Match[str]) -> Iterator[Quantity]:
     hour, minutes = int(kanji_value(match["h"])), match["m"] or "0"
     minute = 30 if minutes == "半" else int(minutes.rstrip("分"))
     half = match["half"]
-    if half in EVENING and hour < 12:
+    if half in (*EVENING, "晚") and hour < 12:
         hour += 12
     if half in MORNING and hour == 12:
         hour = 0

@@ -143,7 +143,9 @@ def _turned_round(said: Line, line: Line) -> list[tuple[str, str]]:
         if before & before_there or after & after_there:
             continue
         if (one := before & after_there) and (other := after & before_there):
-            found.append((min(one), min(other)))
+            pair = min(one), min(other)
+            if pair[0].isdecimal() == pair[1].isdecimal():  # a number and a thing have no part in common
+                found.append(pair)
     return found
 
 

@@ -32,7 +32,9 @@ UNIT = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)*|[^\W\d_{CJK}]+(?:['’][a-z]+)?")
 RUN = re.compile(r"[一-鿿㐀-䶿々〆]{2,}|[ァ-ヺー]{2,}")
 KANA = frozenset(chr(code) for code in (*range(ord("ぁ"), ord("ゖ") + 1), ord("ー")))
 LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z][A-Za-z0-9'’&-]*|[a-z]+[A-Z0-9][A-Za-z0-9-]*)")
-MONTH = re.compile(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*")
+DATE = re.compile(
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
+)
 EDGE = re.compile(r"(?:^|[:;\n•*\"“(]\s*|\s[-–]\s)$")
 SHORTEST_STEM = 3
 LONGEST_WORD = 40  # letters; more is data, and compared as it is
@@ -132,7 +134,7 @@ def names(text: str) -> tuple[str, ...]:
         before = plain[: match.start()]
         starts = bool(EDGE.search(before if len(before) <= EDGE_REACH else "x" + before[-EDGE_REACH:]))
         written_so = any(c.isupper() or c.isdigit() for c in name[1:])
-        if MONTH.fullmatch(name):  # a date, not a name
+        if DATE.fullmatch(name):  # compared as a number
             continue
         if len(name) > 1 and stem(name.lower()) not in lexicon().function and (written_so or not starts):
             found.append(name)
