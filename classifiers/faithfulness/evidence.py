@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
+from classifiers.faithfulness.alternatives import agreed, alternatives, turned
 from classifiers.faithfulness.bounds import turned_bounds
 from classifiers.faithfulness.contradictions import denied, groundless, opposites, overstated, swapped
 from classifiers.faithfulness.crossed import crossed
@@ -145,7 +146,8 @@ class Contexts:
         same_matter = not copied and (
             1 - open_share >= SAME_MATTER[each.line.language] or _has_the_things(each, window)
         )
-        negations = self._negations(each, best, window) if same_matter else (False, False)
+        denies = same_matter and not turned(each, self._known.lines)
+        negations = self._negations(each, best, window) if denies else (False, False)
         novelty = self._novelty(each, best, window, unbound, negations, same_matter, copied)
         features = self._features(each, novelty, unbound, negations, open_share, best)
         return Evidence(features, novelty, place)
@@ -190,7 +192,8 @@ class Contexts:
         copied: bool,
     ) -> Novelty:
         numbers = self._numbers_of(each, window)
-        here = [best] if best else []
+        here, known = [best] if best else [], self._known.lines
+        denies = same_matter and not turned(each, known)
         found = [*numbers["same"], *numbers["reckoned"]]
         counted = {term for text in found for term in terms(folded(text)).content}
         fresh = [
@@ -207,8 +210,9 @@ class Contexts:
             words=tuple(sorted(fresh, key=lambda t: -each.content[t])),
             word_count=len(each.content.keys() - counted),
             negation=any(negations),
-            opposites=opposites(each.line, here, window) if same_matter else (),
-            degrees=(overstated(each.line, here, window) if same_matter else ())
+            opposites=(opposites(each.line, here, window) if denies else ())
+            or (() if copied else alternatives(each, known)),
+            degrees=(overstated(each.line, here, window) if denies else ())
             or groundless(each.line, self._known.plain)
             or (turned_bounds(each.line, window) if same_matter else ()),
             swapped=swapped(each.line, here) if same_matter and self._is_the_same(each, here) else (),
@@ -248,6 +252,8 @@ class Contexts:
             if verdict != "same":
                 if self._known.reckoning.gives(number, each, window):
                     verdict = "reckoned"
+                elif any(number.text in word for word in agreed(each, self._known.lines)):
+                    verdict = "same"
                 elif number.is_count:
                     verdict = "new count"
             found[verdict].append(number.text)

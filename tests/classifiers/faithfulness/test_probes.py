@@ -19,7 +19,7 @@ from gateway.settings import Settings
 
 KINDS = {
     "number", "unit", "date", "name", "negation", "subject", "condition", "quantifier", "modality",
-    "direction", "invented", "crossed", "one_of_four",
+    "direction", "invented", "crossed", "one_of_four", "relative", "party", "open", "optional",
 }  # fmt: skip
 SLACK = 2  # answers, of each kind and of the whole: another way to cut sentences moves a few to and fro
 floors = json.loads(FLOORS.read_text("utf-8"))
