@@ -38,7 +38,6 @@ __all__ = [
     "ReviewerDep",
     "Role",
     "bearer",
-    "requires",
 ]
 
 Role = Literal["client", "reviewer", "admin"]
@@ -264,7 +263,7 @@ def bearer(header: str | None) -> str | None:
     return key.strip() or None if scheme.lower() == "bearer" else None
 
 
-def requires(role: Role) -> Callable[[Request], Awaitable[Caller]]:
+def _requires(role: Role) -> Callable[[Request], Awaitable[Caller]]:
     """The FastAPI dependency that lets in callers of `role` and above."""
 
     async def caller_of(request: Request) -> Caller:
@@ -277,6 +276,6 @@ def requires(role: Role) -> Callable[[Request], Awaitable[Caller]]:
     return caller_of
 
 
-ClientDep = Annotated[Caller, Depends(requires("client"))]
-ReviewerDep = Annotated[Caller, Depends(requires("reviewer"))]
-AdminDep = Annotated[Caller, Depends(requires("admin"))]
+ClientDep = Annotated[Caller, Depends(_requires("client"))]
+ReviewerDep = Annotated[Caller, Depends(_requires("reviewer"))]
+AdminDep = Annotated[Caller, Depends(_requires("admin"))]

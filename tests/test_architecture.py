@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -80,6 +83,28 @@ def test_public_names_are_listed_and_exist(module: Path) -> None:
     assert set(defined) <= set(listed), f"{set(defined) - set(listed)} are public, but not in __all__"
     imported = import_module(".".join(module.with_suffix("").parts).removesuffix(".__init__"))
     assert all(hasattr(imported, name) for name in listed)
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if not REGISTERED & {*m.parts}], ids=str)
+def test_public_functions_are_used_by_another_module(module: Path) -> None:
+    public = {
+        node.name
+        for node in _tree(module).body
+        if isinstance(node, Function) and not node.name.startswith("_") and not node.decorator_list
+    }
+    unused = {name for name in public if len(_mentions()[name] - {module}) == 0}
+    assert not unused, f"{unused} are public, but only {module} uses them"
+
+
+@cache
+def _mentions() -> dict[str, set[Path]]:
+    """In which modules, tests, benchmarks and scripts each word stands."""
+    found: dict[str, set[Path]] = defaultdict(set)
+    for folder in (*PACKAGES, "tests", "benchmarks", "training", "examples"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for word in set(re.findall(r"\w+", path.read_text("utf-8"))):
+                found[word].add(path.relative_to(ROOT))
+    return found
 
 
 def test_broad_handlers_are_few_and_say_why() -> None:

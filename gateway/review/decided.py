@@ -24,7 +24,7 @@ from gateway.review.gate_examples import ExampleLabel
 from gateway.review.promotion import Publication
 from gateway.review.tickets import Ticket, Tickets
 
-__all__ = ["Decided", "DecidedReport", "DecidedReviews", "read_decided"]
+__all__ = ["Decided", "DecidedReport", "DecidedReviews"]
 
 _MADE_INERT = re.compile(r"'(\s*[=+\-@]|[\t\r\n])")  # as an export to CSV writes what begins a formula
 _YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
@@ -50,7 +50,7 @@ class DecidedReport:
     refused: tuple[Refusal, ...]
 
 
-def read_decided(path: Path) -> Iterator[Decided | Refusal | None]:
+def _read_decided(path: Path) -> Iterator[Decided | Refusal | None]:
     """The rows of a sheet; None where nobody decided.
 
     Raises:
@@ -83,7 +83,7 @@ class DecidedReviews:
         refused: list[Refusal] = []
         closed = published = undecided = 0
         lines: dict[str, int] = {}
-        for row in list(read_decided(path)):  # all of the file is read before anything changes
+        for row in list(_read_decided(path)):  # all of the file is read before anything changes
             if row is None:
                 undecided += 1
             elif isinstance(row, Refusal):
