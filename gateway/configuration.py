@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, SecretStr, ValidationError
 from ruamel.yaml import YAML
@@ -17,7 +17,7 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.lists import unknown_rules
-from gateway.settings import ExampleSettings, PolicySettings, Settings
+from gateway.settings import ExampleSettings, GateSettings, PolicySettings, Settings
 
 __all__ = ["find_settings", "load_settings", "with_policy"]
 
@@ -26,6 +26,7 @@ _SECRETS = {"address", "api_key", "client_secret", "key", "previous_secret", "qd
 _FOR_THE_COMMAND_LINE = {"SEKISHO_CONFIG", "SEKISHO_URL", "SEKISHO_KEY"}
 
 Location = tuple[str | int, ...]
+S = TypeVar("S", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +45,22 @@ def load_settings(file: Path | None = None) -> Settings:
     tree = _parse(text, file)
     data, problems = _expand(tree)
     problems += [_Problem((), message) for message in _unknown_variables()]
+    base = file.resolve().parent if file else Path.cwd()
     settings = None
-    if not problems:
-        try:
-            settings = Settings(**data)
-        except ValidationError as exc:
-            problems = [_explain(error) for error in exc.errors()]
-        except ValueError as exc:  # pydantic-settings: a variable that is no JSON where JSON is due
-            problems = [_Problem((), str(exc))]
+    try:
+        settings = Settings(**data)
+    except ValidationError as exc:
+        known = {problem.where for problem in problems}  # what an unset variable leaves empty is told once
+        problems += [_explain(error) for error in exc.errors() if error["loc"] not in known]
+    except ValueError as exc:  # pydantic-settings: a variable that is no JSON where JSON is due
+        problems.append(_Problem((), str(exc)))
     if settings:
-        settings._base = file.resolve().parent if file else Path.cwd()
-        problems = list(_missing_files(settings))
-        problems += [] if problems else [_Problem(*found) for found in unknown_rules(settings)]
+        settings._base = base
+    problems += _unreadable_files(
+        *([settings.policy, settings.gate] if settings else _sound(data)), base=base
+    )
+    if settings and not problems:
+        problems = [_Problem(*found) for found in unknown_rules(settings)]
     if problems or not settings:
         raise ConfigurationError(_report(file, text, problems))
     return settings
@@ -167,6 +172,25 @@ def _unknown_variables() -> Iterator[str]:
 
 
 def _explain(error: Any) -> _Problem:
+    """The problem, blamed on the environment variable that brought it, if one did."""
+    problem = _explained(error)
+    variable = _variable_at(problem.where, unknown=error["type"] == "extra_forbidden")
+    if variable is None:
+        return problem
+    return _Problem((), f"the environment variable {variable} ({_dotted(problem.where)}): {problem.message}")
+
+
+def _variable_at(where: Location, *, unknown: bool) -> str | None:
+    """The override of this very place; below an unknown key, too."""
+    at = [str(name).lower() for name in where]
+    for name in os.environ:
+        parts = name.lower().removeprefix("sekisho_").split("__")
+        if name.upper().startswith("SEKISHO_") and (parts == at or (unknown and parts[: len(at)] == at)):
+            return name
+    return None
+
+
+def _explained(error: Any) -> _Problem:
     where: Location = error["loc"]
     match error["type"]:
         case "extra_forbidden":
@@ -215,25 +239,44 @@ def _classes(policy: PolicySettings) -> list[tuple[Location, ExampleSettings]]:
     ]
 
 
-def _missing_files(settings: Settings) -> Iterator[_Problem]:
-    policy = settings.policy
-    for where, examples in _classes(policy):
-        for file in examples.examples_file:
-            if not settings.path(file).is_file():
-                yield _Problem((*where, "examples_file"), f"there is no file {settings.path(file)}")
-    gate = settings.gate
-    listed = {
-        "deny_file": gate.deny_file, "allow_file": gate.allow_file, "canaries_file": gate.canaries_file
-    }  # fmt: skip
-    for key, files in listed.items():
+def _sound(data: dict[str, Any]) -> tuple[PolicySettings, GateSettings]:
+    """The sections that name files, by themselves; the defaults for one that can't be used."""
+    return _section(PolicySettings, data.get("policy")), _section(GateSettings, data.get("gate"))
+
+
+def _section(model: type[S], given: Any) -> S:
+    try:
+        return model.model_validate(given or {})
+    except ValidationError:
+        return model()
+
+
+def _unreadable_files(policy: PolicySettings, gate: GateSettings, *, base: Path) -> Iterator[_Problem]:
+    listed: list[tuple[Location, list[Path]]] = [
+        *(((*where, "examples_file"), examples.examples_file) for where, examples in _classes(policy)),
+        (("gate", "deny_file"), gate.deny_file),
+        (("gate", "allow_file"), gate.allow_file),
+        (("gate", "canaries_file"), gate.canaries_file),
+    ]
+    for where, files in listed:
         for file in files:
-            if not settings.path(file).is_file():
-                yield _Problem(("gate", key), f"there is no file {settings.path(file)}")
+            if why := _unreadable(base / file):
+                yield _Problem(where, why)
     for folder in policy.must.documents:
-        if not settings.path(folder).exists():
-            yield _Problem(
-                ("policy", "must", "documents"), f"there is no folder or file {settings.path(folder)}"
-            )
+        if not (base / folder).exists():
+            yield _Problem(("policy", "must", "documents"), f"there is no folder or file {base / folder}")
+
+
+def _unreadable(file: Path) -> str:
+    if not file.is_file():
+        return f"there is no file {file}"
+    try:
+        file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as exc:
+        return f"{file} is not UTF-8 (byte {exc.start})"
+    except OSError as exc:
+        return f"{file} can't be read: {exc.strerror}"
+    return ""
 
 
 def _report(file: Path | None, text: str, problems: list[_Problem]) -> str:
@@ -245,8 +288,12 @@ def _report(file: Path | None, text: str, problems: list[_Problem]) -> str:
 
 def _row(line: int, problem: _Problem) -> str:
     at = [f"line {line}"] if line else []
-    name = [".".join(map(str, problem.where))] if problem.where else []
+    name = [_dotted(problem.where)] if problem.where else []
     return f"  {', '.join(at + name)}{': ' if at or name else ''}{problem.message}"
+
+
+def _dotted(where: Location) -> str:
+    return ".".join(map(str, where))
 
 
 def _line(node: Node | None, where: Location) -> int:

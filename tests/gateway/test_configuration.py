@@ -99,6 +99,40 @@ def test_the_environment_wins_over_the_file(write, monkeypatch: pytest.MonkeyPat
     assert "from-the-environment" not in repr(settings)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("SEKISHO_CACHE__TARGE", "1", "the environment variable SEKISHO_CACHE__TARGE (cache.targe): unknown key"),
+        ("SEKISHO_CACHE__TARGE__X", "1", "the environment variable SEKISHO_CACHE__TARGE__X (cache.targe): unknown key"),
+        ("SEKISHO_SERVER__PORT", "abc", "the environment variable SEKISHO_SERVER__PORT (server.port): "),
+    ],
+)  # fmt: skip
+def test_a_wrong_override_is_blamed_on_its_variable(
+    write, monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError) as refused:
+        load_settings(write("cache: {target_error: 0.02}\nserver: {port: 8081}\n"))
+    assert said in str(refused.value)
+    assert "line" not in str(refused.value)
+
+
+def test_missing_files_are_told_with_every_other_problem(write, tmp_path: Path) -> None:
+    (tmp_path / "sjis.txt").write_bytes("解約したい".encode("shift_jis"))
+    text = (
+        "policy:\n  must: {examples_file: [gone.txt, sjis.txt], documents: nowhere/}\n"
+        "upstream: {api_key: '${NOT_SET_ANYWHERE}'}\nserver: {port: abc}\n"
+    )
+    with pytest.raises(ConfigurationError) as refused:
+        load_settings(write(text))
+    _, *rows = str(refused.value).splitlines()
+    assert [row.split(":")[0].strip() for row in rows] == [
+        "line 2, policy.must.examples_file", "line 2, policy.must.examples_file", "line 2, policy.must.documents",
+        "line 3, upstream.api_key", "line 4, server.port",
+    ]  # fmt: skip
+    assert "is not UTF-8 (byte 0)" in rows[1]
+
+
 def test_an_override_that_hits_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEKISHO_CASH__TARGET_ERROR", "0.1")
     with pytest.raises(ConfigurationError, match="SEKISHO_CASH__TARGET_ERROR names no section"):
