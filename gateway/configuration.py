@@ -17,6 +17,7 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.lists import unknown_rules
+from gateway.rag.contexts import read_contexts
 from gateway.settings import ExampleSettings, GateSettings, PolicySettings, Settings
 
 __all__ = ["find_settings", "load_settings", "with_policy"]
@@ -61,6 +62,7 @@ def load_settings(file: Path | None = None) -> Settings:
     )
     if settings and not problems:
         problems = [_Problem(*found) for found in unknown_rules(settings)]
+        problems += _contexts(settings)
     if problems or not settings:
         raise ConfigurationError(_report(file, text, problems))
     return settings
@@ -265,6 +267,14 @@ def _unreadable_files(policy: PolicySettings, gate: GateSettings, *, base: Path)
     for folder in policy.must.documents:
         if not (base / folder).exists():
             yield _Problem(("policy", "must", "documents"), f"there is no folder or file {base / folder}")
+
+
+def _contexts(settings: Settings) -> Iterator[_Problem]:
+    """The expression that finds the chatbot's contexts, read as the gateway will."""
+    try:
+        read_contexts(settings.upstream.contexts)
+    except ConfigurationError as exc:
+        yield _Problem(("upstream", "contexts"), str(exc).removeprefix("upstream.contexts: "))
 
 
 def _unreadable(file: Path) -> str:

@@ -6,13 +6,14 @@ import asyncio
 import gc
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 import uvicorn
+from rich.text import Text
 
 from classifiers.gate.thinness import thin_notes
 from gateway.app import create_app
@@ -23,6 +24,7 @@ from gateway.demo import CarelessRag, demo_settings, load, say_how
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.lists import read_rules, told_of
 from gateway.policy import read_policy
+from gateway.rag.reading import RefusedFile, read_documents
 from gateway.settings import ServerSettings, Settings
 from gateway.stages import Rag
 from gateway.streaming import OBSERVED
@@ -78,6 +80,8 @@ def check_config(config: ConfigOption = None) -> None:
         f"The configuration is sound: {len(policy.must.examples)} must, {len(policy.may.examples)} may and "
         f"{forbidden} must-not examples in {len(policy.topics)} topics; answers by {settings.upstream.kind}."
     )
+    for told in _read_documents(settings):
+        console.print(told)
     if settings.faithfulness.streaming == "observe":
         console.print(f"WARNING {OBSERVED}", style="bold red")
     if not settings.gate.enabled:
@@ -86,6 +90,19 @@ def check_config(config: ConfigOption = None) -> None:
     notes = thin_notes(policy, max_false_refusal=settings.gate.max_false_refusal)
     for line in (*told_of(rules), *notes):
         console.print(line)
+
+
+def _read_documents(settings: Settings) -> Iterator[Text]:
+    """How many documents there are to read, and each file that can't be."""
+    folders = [settings.path(folder) for folder in settings.policy.must.documents]
+    found = list(read_documents(folders))
+    refused = [one for one in found if isinstance(one, RefusedFile)]
+    if folders:
+        yield Text(f"{len(found) - len(refused)} documents read, {len(refused)} can't be.")
+    for one in refused:
+        yield Text(f"WARNING {one}", style="bold red")
+    if settings.upstream.kind == "knowledge" and len(found) == len(refused):
+        yield Text("WARNING answers come from documents, and there are none.", style="bold red")
 
 
 async def serve(

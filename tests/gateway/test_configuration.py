@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from gateway.cli import app
 from gateway.configuration import find_settings, load_settings
 from gateway.errors import ConfigurationError
 from gateway.policy import read_policy
@@ -64,6 +66,7 @@ faithfulness: {judge: local, on_unchecked: escalate, streaming: buffer}
         pytest.param("replies: {withheld: Sorry.}", ["line 1, replies.withheld: expected keys with values", "not 'Sorry.'"], id="a text for a mapping"),
         pytest.param("server: {port: '${NO_SUCH_PORT}'}", ["line 1, server.port", "NO_SUCH_PORT is not set"], id="unset variable"),
         pytest.param("upstream:\n  kind: openai", ["line 1, upstream", "base_url and model"], id="upstream without address"),
+        pytest.param("upstream:\n  contexts: 'foo[['", ["line 2, upstream.contexts", "'foo[[' is neither a preset"], id="contexts that are no expression"),
         pytest.param("upstream:\n  api_key: abc", ["line 2, upstream.api_key", "environment only"], id="secret in the file"),
         pytest.param("auth:\n  keys:\n    - {key: hunter2hunter2hunter2, role: admin}", ["line 3, auth.keys.0.key", "environment"], id="key in the file"),
         pytest.param("policy:\n  must:\n    examples_file: no.txt", ["line 3, policy.must.examples_file", "there is no file"], id="missing examples"),
@@ -152,6 +155,24 @@ def test_examples_that_cannot_be_read_are_named(write, name: str, text: str, sai
     write(text, name)
     with pytest.raises(ConfigurationError, match=said):
         read_policy(load_settings(write(f"policy: {{must: {{examples_file: {name}}}}}")))
+
+
+def test_check_config_reads_the_documents(write, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "good.md").write_text("# Hours\n\nWe open at nine.", "utf-8")
+    (tmp_path / "docs" / "empty.txt").write_text("", "utf-8")
+    (tmp_path / "docs" / "sjis.txt").write_bytes("九時に開きます".encode("shift_jis"))
+    (tmp_path / "nothing").mkdir()
+    said = {}
+    for folder in ("docs", "nothing"):
+        file = write(f"policy: {{must: {{examples: [a], documents: {folder}/}}}}")
+        result = CliRunner().invoke(app, ["check-config", "--config", str(file)], env={"COLUMNS": "200"})
+        said[folder] = result.output
+    assert "1 documents read, 2 can't be." in said["docs"]
+    assert "empty.txt: no text in it" in said["docs"]
+    assert "sjis.txt: not UTF-8" in said["docs"]
+    assert "there are none" not in said["docs"]
+    assert "answers come from documents, and there are none" in said["nothing"]
 
 
 def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
