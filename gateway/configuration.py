@@ -15,8 +15,10 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
+from classifiers.text import normalise
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.lists import unknown_rules
+from gateway.policy import read_examples
 from gateway.rag.contexts import read_contexts
 from gateway.settings import ExampleSettings, GateSettings, PolicySettings, Settings
 
@@ -34,6 +36,7 @@ S = TypeVar("S", bound=BaseModel)
 class _Problem:
     where: Location
     message: str
+    also: Location = ()  # the other place of two that don't go together
 
 
 def load_settings(file: Path | None = None) -> Settings:
@@ -63,6 +66,7 @@ def load_settings(file: Path | None = None) -> Settings:
     if settings and not problems:
         problems = [_Problem(*found) for found in unknown_rules(settings)]
         problems += _contexts(settings)
+        problems += _conflicts(settings)
     if problems or not settings:
         raise ConfigurationError(_report(file, text, problems))
     return settings
@@ -277,6 +281,30 @@ def _contexts(settings: Settings) -> Iterator[_Problem]:
         yield _Problem(("upstream", "contexts"), str(exc).removeprefix("upstream.contexts: "))
 
 
+def _conflicts(settings: Settings) -> Iterator[_Problem]:
+    """Topics of one name, and an example that stands in two classes: nobody can say which one counts."""
+    named: dict[str, Location] = {}
+    for place, topic in enumerate(settings.policy.must_not.topics):
+        where: Location = ("policy", "must_not", "topics", place, "name")
+        if topic.name in named:
+            yield _Problem(where, f"there are two topics {topic.name!r}", named[topic.name])
+        named.setdefault(topic.name, where)
+    known: dict[str, Location] = {}
+    for where, text in _examples(settings):
+        first = known.setdefault(normalise(text), where)
+        if first[1] != where[1]:
+            yield _Problem(where, f"“{text}” is an example of {first[1]}, too", first)
+
+
+def _examples(settings: Settings) -> Iterator[tuple[Location, str]]:
+    for where, examples in _classes(settings.policy):
+        for place, text in enumerate(examples.examples):
+            yield (*where, "examples", place), text
+        for file in examples.examples_file:
+            for text in read_examples(settings.path(file)):
+                yield (*where, "examples_file"), text
+
+
 def _unreadable(file: Path) -> str:
     if not file.is_file():
         return f"there is no file {file}"
@@ -292,14 +320,16 @@ def _unreadable(file: Path) -> str:
 def _report(file: Path | None, text: str, problems: list[_Problem]) -> str:
     """All problems, in the order of the file."""
     root = _yaml().compose(text)
-    found = sorted(((_line(root, problem.where), problem) for problem in problems), key=lambda pair: pair[0])
-    return "\n".join([f"{file or 'the configuration'} can't be used:", *(_row(*pair) for pair in found)])
+    placed = [(_line(root, one.where), one, _line(root, one.also)) for one in problems]
+    rows = [_row(*one) for one in sorted(placed, key=lambda one: one[0])]
+    return "\n".join([f"{file or 'the configuration'} can't be used:", *rows])
 
 
-def _row(line: int, problem: _Problem) -> str:
+def _row(line: int, problem: _Problem, other: int) -> str:
     at = [f"line {line}"] if line else []
     name = [_dotted(problem.where)] if problem.where else []
-    return f"  {', '.join(at + name)}{': ' if at or name else ''}{problem.message}"
+    also = f" ({_dotted(problem.also)}, line {other})" if other else ""
+    return f"  {', '.join(at + name)}{': ' if at or name else ''}{problem.message}{also}"
 
 
 def _dotted(where: Location) -> str:

@@ -13,7 +13,7 @@ from classifiers.gate import ClassPolicy, Policy, Topic
 from gateway.errors import ConfigurationError
 from gateway.settings import ExampleSettings, Settings
 
-__all__ = ["read_canaries", "read_policy"]
+__all__ = ["read_canaries", "read_examples", "read_policy"]
 
 
 def read_policy(settings: Settings) -> Policy:
@@ -44,16 +44,21 @@ def read_canaries(settings: Settings) -> tuple[str, ...]:
     Raises:
         ConfigurationError: naming the file and line of one that can't be read.
     """
-    from_files = (text for file in settings.gate.canaries_file for text in _read(settings.path(file)))
+    from_files = (text for file in settings.gate.canaries_file for text in read_examples(settings.path(file)))
     return tuple(dict.fromkeys([*settings.gate.canaries, *from_files]))
 
 
 def _examples(section: ExampleSettings, settings: Settings) -> tuple[str, ...]:
-    from_files = (text for file in section.examples_file for text in _read(settings.path(file)))
+    from_files = (text for file in section.examples_file for text in read_examples(settings.path(file)))
     return tuple(dict.fromkeys([*section.examples, *from_files]))
 
 
-def _read(file: Path) -> Iterator[str]:
+def read_examples(file: Path) -> Iterator[str]:
+    """The examples of a file.
+
+    Raises:
+        ConfigurationError: naming the file and line of one that can't be read.
+    """
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as exc:

@@ -157,6 +157,21 @@ def test_examples_that_cannot_be_read_are_named(write, name: str, text: str, sai
         read_policy(load_settings(write(f"policy: {{must: {{examples_file: {name}}}}}")))
 
 
+def test_what_stands_in_two_classes_is_refused_with_both_places(write) -> None:
+    write("解約したい\n返品したい\n", "must.txt")
+    text = (
+        "policy:\n  must: {examples_file: must.txt}\n  may:\n    examples:\n      - 天気は？\n      - 解約したい\n"
+        "  must_not:\n    topics:\n      - {name: x, examples: [爆弾]}\n      - {name: x, examples: ['天気は？']}\n"
+    )
+    with pytest.raises(ConfigurationError) as refused:
+        load_settings(write(text))
+    assert [row.strip() for row in str(refused.value).splitlines()[1:]] == [
+        "line 6, policy.may.examples.1: “解約したい” is an example of must, too (policy.must.examples_file, line 2)",
+        "line 10, policy.must_not.topics.1.name: there are two topics 'x' (policy.must_not.topics.0.name, line 9)",
+        "line 10, policy.must_not.topics.1.examples.0: “天気は？” is an example of may, too (policy.may.examples.0, line 5)",
+    ]  # fmt: skip
+
+
 def test_check_config_reads_the_documents(write, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "good.md").write_text("# Hours\n\nWe open at nine.", "utf-8")
