@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Collection
 
 import structlog
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.errors import ConfigurationError, NameTaken
 from gateway.settings import AuthSettings
+from storage.locking import one_at_a_time
 from storage.schema import api_keys, memberships, users
 from storage.sql import Database
 
@@ -40,9 +41,7 @@ async def refuse_taken(
     Raises:
         NameTaken: naming who has it.
     """
-    if connection.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
-        lock = text("SELECT pg_advisory_xact_lock(hashtextextended(:tenant, 20261122))")
-        await connection.execute(lock, {"tenant": tenant})
+    await one_at_a_time(connection, tenant, space=20261123)
     found = [who for owner, known, who in await _names(connection) if (owner, known) == (tenant, name)]
     if (tenant, name) in reserved:
         found.append("an API key of the settings")
