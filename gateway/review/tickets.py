@@ -195,10 +195,11 @@ class Tickets:
                 connection, ticket, "claimed", by=by, values={"state": "claimed", "claimed_by": by}
             )
 
-    async def release(self, ticket_id: str, *, tenant: str, by: str) -> Ticket:
-        """Give a claimed ticket back to the others. Raises `Conflict` if another holds it."""
+    async def release(self, ticket_id: str, *, tenant: str, by: str, as_admin: bool = False) -> Ticket:
+        """Give a claimed ticket back to the others. An admin may for another; else `Conflict` is raised."""
         async with writing(self._db, "tickets") as connection:
-            ticket = await _held_by(connection, ticket_id, tenant=tenant, by=by)
+            ticket = await _fetch(connection, ticket_id, tenant=tenant, to_change=True)
+            _refuse_unless_held(ticket, by=(as_admin and ticket.claimed_by) or by)
             if ticket.state == "open":
                 return ticket
             return await _change(

@@ -87,8 +87,11 @@ async def claim(ticket_id: str, caller: ReviewerDep, services: ServicesDep) -> d
 
 @router.post("/{ticket_id}/release")
 async def release(ticket_id: str, caller: ReviewerDep, services: ServicesDep) -> dict[str, Any]:
-    """Give a claimed ticket back."""
-    return _whole(await services.tickets.release(ticket_id, tenant=caller.tenant, by=caller.label))
+    """Give a claimed ticket back; an admin may do it for whoever holds it."""
+    released = services.tickets.release(
+        ticket_id, tenant=caller.tenant, by=caller.label, as_admin=caller.may("admin")
+    )
+    return _whole(await released)
 
 
 @router.post("/{ticket_id}/dismiss")

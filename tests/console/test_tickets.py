@@ -59,6 +59,22 @@ def test_a_ticket_is_answered_and_published_and_the_next_who_asks_is_served_and_
         assert sato.errors == []
 
 
+def test_an_admin_gives_back_what_somebody_who_left_still_holds(desk: Gateway, chromium: Chromium) -> None:
+    ticket = opened(desk, "Whose ticket is this?")
+    desk.do(desk.services.tickets.claim(ticket, tenant="default", by="kimura"))
+    with chromium.person(desk.url) as sato, chromium.person(desk.url) as boss:
+        page = sato.sign_in()
+        _open(page, ticket)
+        expect(page.locator(".holder")).to_have_text("with kimura")
+        expect(page.locator("button.release")).to_have_count(0)
+        page = boss.sign_in("boss")
+        _open(page, ticket)
+        page.locator("button.release").click()
+        expect(page.locator("button.claim")).to_be_visible()
+        expect(page.locator(".holder")).to_have_count(0)
+    assert _stored(desk, ticket).claimed_by is None
+
+
 def test_a_draft_is_marked_where_it_has_no_support_and_can_be_started_from(
     desk: Gateway, chromium: Chromium, chatbot: Chatbot
 ) -> None:

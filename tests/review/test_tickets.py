@@ -128,6 +128,19 @@ async def test_every_change_leaves_an_event(database: Database) -> None:
     assert (await tickets.get(ticket_id, tenant="acme")).revision == 4
 
 
+async def test_an_admin_frees_what_somebody_who_left_still_holds(database: Database) -> None:
+    tickets = Tickets(database)
+    ticket_id = await opened(tickets)
+    await tickets.claim(ticket_id, tenant="acme", by="Sato")
+    with pytest.raises(Conflict, match="claimed by Sato"):
+        await tickets.release(ticket_id, tenant="acme", by="Yamada")
+    freed = await tickets.release(ticket_id, tenant="acme", by="Yamada", as_admin=True)
+    assert (freed.state, freed.claimed_by) == ("open", None)
+    await answer(tickets, ticket_id, tenant="acme", by="Suzuki", answer="300 yen.")
+    with pytest.raises(Conflict, match="already answered"):
+        await tickets.release(ticket_id, tenant="acme", by="Yamada", as_admin=True)
+
+
 async def test_the_same_answer_again_changes_nothing_and_another_one_is_a_conflict(
     database: Database,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -108,6 +109,8 @@ class _Page:
                 self._button("ticket.claim", self._claim)
             elif ticket.state == "claimed" and ticket.claimed_by == self.visit.person.name:
                 self._button("ticket.release", self._release)
+            elif ticket.state == "claimed" and self.visit.person.may("admin"):
+                self._button("ticket.release", partial(self._release, as_admin=True), role="admin")
             elif ticket.state == "dismissed" and ticket.claimed_by == self.visit.person.name:
                 self._button("ticket.reopen", self._reopen)
         if self.others:
@@ -242,8 +245,8 @@ class _Page:
         if self.ticket.state == "open":
             await self._claim()
 
-    async def _release(self) -> None:
-        self.ticket = await self.visit.services.tickets.release(self.ticket.id, **self.by)
+    async def _release(self, *, as_admin: bool = False) -> None:
+        self.ticket = await self.visit.services.tickets.release(self.ticket.id, **self.by, as_admin=as_admin)
         self.head.clear()
         with self.head:
             self._head()
