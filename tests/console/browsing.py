@@ -84,7 +84,13 @@ class Visitor:
         self.page.fill("input[name=password]", PASSWORDS[name])
         self.page.click("form button")
         expect(self.page.locator("header.bar")).to_be_visible()
-        return self.page
+        return listening(self.page)
+
+
+def listening(page: Page) -> Page:
+    """The page once it has shaken hands with the server: what is clicked before is lost."""
+    page.wait_for_function("window.did_handshake", timeout=90_000)
+    return page
 
 
 def opened(desk: Gateway, question: str) -> str:

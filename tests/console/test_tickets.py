@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.chatbot import Chatbot, Says
-from tests.console.browsing import Chromium, needs_chromium, opened
+from tests.console.browsing import Chromium, listening, needs_chromium, opened
 from tests.gateway.running import Gateway
 
 pytestmark = needs_chromium
@@ -28,7 +28,7 @@ def _stored(desk: Gateway, ticket: str) -> Any:
 
 def _open(page: Page, ticket: str, *, do: str = "") -> None:
     page.goto(f"/console/tickets/{ticket}" + (f"?do={do}" if do else ""))
-    expect(page.locator(".history")).to_be_visible()
+    expect(listening(page).locator(".history")).to_be_visible()
 
 
 def test_a_ticket_is_answered_and_published_and_the_next_who_asks_is_served_and_counted(

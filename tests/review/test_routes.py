@@ -27,6 +27,7 @@ from gateway.errors import SekishoError
 from gateway.review.approval import Approvals
 from gateway.review.tickets import Tickets
 from gateway.routes import documents, entries, feedback, review
+from gateway.settings import Settings
 from storage.schema import feedback as feedback_table
 from storage.schema import outcomes
 from storage.sql import Database
@@ -70,6 +71,7 @@ class Services:
     keys: Keys
     approvals: Approvals
     desk: Any
+    settings: Settings = field(default_factory=Settings)
 
 
 @dataclass
