@@ -107,8 +107,8 @@ async def _kept(services: Services) -> tuple[str, str, str]:
     file = services.settings.path(services.settings.storage.folder) / "keys.json"
     kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
     if "client" not in kept:
-        kept["client"] = await services.keys.create(TENANT, "client", "demo")
-        kept["reviewer"] = await services.keys.create(TENANT, "reviewer", "demo")
+        kept["client"] = await services.keys.create(TENANT, "client", "demo: asks")
+        kept["reviewer"] = await services.keys.create(TENANT, "reviewer", "demo: reviews")
     if "password" not in kept:
         kept["password"] = secrets.token_urlsafe(9)
         await services.people.users.add(REVIEWER, tenant=TENANT, role="admin", password=kept["password"])

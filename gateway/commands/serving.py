@@ -7,7 +7,7 @@ import gc
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -126,12 +126,13 @@ async def serve(
             )
             serving = asyncio.create_task(server.serve(sockets=[listening]))
             try:
-                await asyncio.shield(serving)
+                await asyncio.wait({serving, announcing}, return_when=asyncio.FIRST_EXCEPTION)
             finally:
                 server.should_exit = True
                 await serving
                 announcing.cancel()
-                await asyncio.gather(announcing, return_exceptions=True)
+                with suppress(asyncio.CancelledError):
+                    await announcing
 
 
 class _Server(uvicorn.Server):

@@ -7,7 +7,9 @@ from pathlib import Path
 import openai
 import pytest
 
-from gateway.assembly import assemble
+from gateway.assembly import Services, assemble
+from gateway.commands.serving import serve
+from gateway.errors import ConfigurationError
 from tests.encoders.embeddings_endpoint import EmbeddingsEndpoint
 from tests.gateway.running import settings
 
@@ -40,3 +42,11 @@ async def test_every_client_of_a_model_is_closed_and_made_once(
             # encoder, understanding, writer, evaluator, query, judge
             assert [one.is_closed() for one in made] == [False] * 6
     assert all(one.is_closed() for one in made)
+
+
+async def test_a_gateway_that_cannot_say_that_it_is_ready_ends_with_the_error(tmp_path: Path) -> None:
+    async def ready(_: Services, __: str) -> None:
+        raise ConfigurationError("the key could not be made")
+
+    with pytest.raises(ConfigurationError, match="could not be made"):
+        await serve(settings(tmp_path, "gate: {enabled: false}"), ready)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from gateway.commands import run
-from gateway.demo import EXAMPLE, HELPDESK, CarelessRag, demo_settings, load
+from gateway.demo import EXAMPLE, HELPDESK, CarelessRag, demo_settings, load, say_how
 from gateway.settings import AuthSettings, KeySettings, ServerSettings, Settings
 from tests.gateway.running import KEYS, Gateway
 
@@ -99,3 +101,21 @@ def test_a_second_demo_finds_everything_loaded(tmp_path: Path) -> None:
     settings = demo_settings(tmp_path)
     run(load(settings))
     run(load(settings))
+
+
+def test_what_the_demo_says_at_its_start_can_be_copied(
+    helpdesk: Gateway, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(2):  # a second start shows the same keys
+        helpdesk.do(say_how(helpdesk.services, helpdesk.url))
+    first, second = capsys.readouterr().out.split("is ready")[1:]
+    key = re.search(r"#key=(\S+)", first)
+    assert key
+    assert key[1] in second
+    reply = httpx2.post(
+        f"{helpdesk.url}/v1/answers",
+        json={"question": EXAMPLE},
+        headers={"authorization": f"Bearer {key[1]}"},
+        timeout=60,
+    )
+    assert reply.json()["outcome"] == "ground_truth"
