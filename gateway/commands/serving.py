@@ -130,9 +130,14 @@ async def serve(
             finally:
                 server.should_exit = True
                 await serving
-                announcing.cancel()
-                with suppress(asyncio.CancelledError):
-                    await announcing
+                await _ended(announcing)
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    """Cancel what is not done yet; raises what it raised before."""
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
 
 
 class _Server(uvicorn.Server):
