@@ -71,8 +71,9 @@ class Batches(Generic[R]):
         except SQLAlchemyError:  # a row that SQL refuses must not take the others along
             for row in batch:
                 await self._write_one(row)
-        for row in batch:
-            self._forget(row)
+        else:
+            for row in batch:
+                self._forget(row)
 
     async def _write_one(self, row: R) -> None:
         try:
