@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
+from http import HTTPStatus
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,12 +13,14 @@ import structlog
 from nicegui import Client, ui
 
 from cache.errors import CacheError
+from classifiers import ClassifierError
 from encoders import EncoderError
 from gateway.assembly import Services
 from gateway.console.components.keys import Keys
 from gateway.console.components.telling import Telling, Undo, tell
 from gateway.console.texts import Texts
 from gateway.errors import NotAllowed, SekishoError
+from gateway.failures import log_failure
 from gateway.people import Person, PersonRole
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
@@ -25,7 +28,7 @@ from storage.vectors import IndexUnavailable
 __all__ = ["Visit", "Work"]
 
 Work = Callable[..., Awaitable[None]]
-NAMED = (SekishoError, CacheError, DatabaseUnavailable, IndexUnavailable, EncoderError)
+NAMED = (SekishoError, CacheError, ClassifierError, DatabaseUnavailable, IndexUnavailable, EncoderError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +60,8 @@ class Visit:
             try:
                 await self._still(role)
                 await work(*args, **kwargs)
-            except NAMED as exc:
-                structlog.get_logger("sekisho.console").info("not done", error=type(exc).__name__)
+            except Exception as exc:  # noqa: BLE001 - a click is never without an answer
+                _log(exc)
                 tell(self.client, _explained(self.t, exc), kind="problem")
 
         return guarded
@@ -78,8 +81,21 @@ class Visit:
             raise NotAllowed(f"this needs the role {role}")
 
 
+def _log(problem: Exception) -> None:
+    """What a person did wrong is no news to an operator; what broke is."""
+    log = structlog.get_logger("sekisho.console")
+    if isinstance(problem, CacheError) or (
+        isinstance(problem, SekishoError) and problem.status < HTTPStatus.INTERNAL_SERVER_ERROR
+    ):
+        log.info("action refused", error=type(problem).__name__)
+    else:
+        log_failure(log, "action failed", problem)
+
+
 def _explained(t: Texts, problem: Exception) -> str:
-    """What went wrong, in the person's words; what exactly stands beside it where he reads English."""
+    """What went wrong, in the person's words; for a reader of English, what exactly stands beside it."""
+    if not isinstance(problem, NAMED):
+        return t("errors.internal_error")
     code = problem.code if isinstance(problem, SekishoError) else type(problem).__name__
     said = t.or_else(f"errors.{code}", t("errors.other"))
     return f"{said} {problem}" if t.language == "en" else said

@@ -50,6 +50,7 @@ class Chromium:
         context = self.browser.new_context(
             base_url=url,
             locale=locale,
+            reduced_motion="reduce",  # nothing moves away under a click
             viewport=options.pop("viewport", {"width": 1440, "height": 900}),
             **options,
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import func, select
+from structlog.testing import capture_logs
 
 from storage.schema import audit_windows, outcome_hours, outcomes, tickets
 from tests.chatbot import Chatbot, Says
@@ -73,7 +75,9 @@ def test_another_policy_judges_the_same_questions_and_the_differences_come_first
         policy.fill(OTHER_POLICY)
         questions.fill("When does the library open?\nHow do I get a library card?")
         page.get_by_role("button", name="Compare", exact=True).click()
-        expect(page.locator(".compared")).to_have_text("1 of 2 would be judged otherwise", timeout=WITHIN_MS)
+        expect(page.locator(".compared, .told").first).to_be_visible(timeout=WITHIN_MS)
+        expect(page.locator(".told")).to_have_count(0)  # where something failed, it says what
+        expect(page.locator(".compared")).to_have_text("1 of 2 would be judged otherwise")
         expect(page.locator(".verdicts .chip")).to_have_text(["Ours", "Forbidden · cards", "Ours", "Ours"])
 
 
@@ -97,6 +101,23 @@ def test_a_policy_that_cannot_be_used_or_reads_other_files_is_told_with_its_line
             page.locator(".compare textarea").nth(0).fill(text)
             page.get_by_role("button", name="Compare", exact=True).click()
             expect(page.locator(".compare .problem")).to_contain_text(says, timeout=WITHIN_MS)
+
+
+def test_an_action_that_breaks_is_told_and_logged_without_the_words_asked(
+    desk: Gateway, chromium: Chromium, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object) -> None:
+        raise RuntimeError(LATE)
+
+    monkeypatch.setattr(desk.services.trying, "answer", broken)
+    with chromium.person(desk.url) as sato, capture_logs() as logged:
+        page = sato.sign_in(at="/console/try")
+        page.locator("main textarea").first.fill(LATE)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        expect(page.locator(".told.problem")).to_contain_text("Something broke on our side; it was logged.")
+    [said] = [line for line in logged if line["event"] == "action failed" and line["log_level"] == "error"]
+    assert said["error"] == "RuntimeError"
+    assert LATE not in str(said)
 
 
 def test_trying_is_for_reviewers(desk: Gateway, chromium: Chromium) -> None:
