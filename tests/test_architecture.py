@@ -24,7 +24,7 @@ MODULES = [
 LARGEST_MODULE = 400  # lines
 LONGEST_FUNCTION = 50  # lines, docstring included
 DEEPEST_NESTING = 3
-BROAD_HANDLERS = 4  # each is a boundary that turns what broke into a value
+BROAD_HANDLERS = 5  # each is a boundary that turns what broke into a value
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)

@@ -25,7 +25,7 @@ PASSWORDS = {
     "kimura": "kimura reads Chinese",
 }
 
-expect.set_options(timeout=8_000)
+expect.set_options(timeout=30_000)
 
 
 class Chromium:

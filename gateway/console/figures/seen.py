@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast, get_args
@@ -64,9 +65,11 @@ def seen_by(visit: Visit) -> Seen:
 
 
 async def is_dark(visit: Visit) -> bool:
-    """Ask the browser whether it shows the dark theme."""
+    """Ask the browser whether it shows the dark theme; one that does not say gets light charts."""
     await visit.client.connected()
-    return bool(await ui.run_javascript("document.body.classList.contains('body--dark')"))
+    with suppress(TimeoutError):
+        return bool(await ui.run_javascript("document.body.classList.contains('body--dark')", timeout=5.0))
+    return False
 
 
 def ended(t: Texts, reason: str) -> str:

@@ -188,10 +188,11 @@ class _Page:
             pass  # the page works without; what is missing is only a help
         with self.near:
             entries_near(self.visit, near)
-        if self.editor is not None:
-            asked_so = {self.ticket.question}
-            await self.editor.restore()
-            self.editor.suggest([one for one in dict.fromkeys(texts) if one not in asked_so])
+        if (editor := self.editor) is not None:
+            await editor.restore()
+            if editor is not self.editor:  # closed in the meantime
+                return
+            editor.suggest([one for one in dict.fromkeys(texts) if one != self.ticket.question])
         self._begin_with(self.visit.query.get("do", ""))
 
     async def _fitting(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import get_args
 
 from nicegui import ui
@@ -106,7 +107,9 @@ class Editor:
 
     async def restore(self) -> None:
         """Bring back what was being written in this tab when the page or the gateway started anew."""
-        text = await ui.run_javascript(f"return sessionStorage.getItem('{self._key}')", timeout=5.0)
+        text = None
+        with suppress(TimeoutError):  # a browser that does not answer keeps it for the next time
+            text = await ui.run_javascript(f"return sessionStorage.getItem('{self._key}')", timeout=5.0)
         if text and not self.answer.value:
             self.answer.value = str(text)
 
