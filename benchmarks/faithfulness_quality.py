@@ -23,8 +23,8 @@ from evaluation.cases import Answer, read_cases
 from evaluation.faithfulness.judging import FaithfulnessResult, evaluate_faithfulness
 from evaluation.statistics import Rate
 from gateway.checking.opening import judge_apart
-from gateway.configuration import find_settings
 from gateway.settings import Settings
+from gateway.settings.loading import find_settings
 
 __all__ = ["FLOORS", "LANGUAGES", "better", "reached", "read_probes"]
 

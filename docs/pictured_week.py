@@ -19,9 +19,9 @@ from typing import Any
 import time_machine
 
 from cache.content import content_of
-from gateway.acceptance import Acceptance, Pair, commitment_of
 from gateway.demo import HELPDESK, demo_settings
 from gateway.errors import Conflict
+from gateway.review.acceptance_tests import AcceptanceTests, Pair, commitment_of
 from gateway.review.closing import Review
 from gateway.review.queue import Wish
 from gateway.review.waiting import Waiting
@@ -194,7 +194,7 @@ def _acceptance(gateway: Gateway) -> str:
         for number, row in enumerate(rows, 1)
     )
     commitment = commitment_of(pairs, margin=0.05, key="a key for the pictures")
-    store = Acceptance(gateway.services.stores.database)
+    store = AcceptanceTests(gateway.services.stores.database)
     return gateway.do(
         store.create(pairs, tenant="default", name="Before the new chatbot goes live", margin=0.05,
                      commitment=commitment, by="sato")

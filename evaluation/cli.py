@@ -21,8 +21,8 @@ from evaluation.followups import evaluate_followups
 from evaluation.gate.commands import gate_command
 from evaluation.shelf import evaluate_pairs, evaluate_traffic
 from evaluation.users.commands import users_command
-from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
+from gateway.settings.loading import find_settings
 from gateway.stores import open_encoder
 
 __all__ = ["acceptance", "app"]

@@ -14,8 +14,8 @@ from rich.progress import Progress
 from rich.table import Table
 
 from gateway.commands import console, errors
-from gateway.configuration import find_settings
 from gateway.settings import Settings
+from gateway.settings.loading import find_settings
 
 __all__ = ["Config", "File", "Json", "bar", "console", "errors", "scratch", "tell"]
 

@@ -16,7 +16,7 @@ from evaluation.cases import Answer, GateCase
 from gateway.assembly import Services
 from gateway.gatekeeping.learning import taught
 from gateway.gatekeeping.opening import VERIFIED_QUESTIONS
-from gateway.policy import read_policy
+from gateway.gatekeeping.policy import read_policy
 
 __all__ = ["FittedTexts", "LeftOut", "Unseen", "judge_sources", "same_words"]
 

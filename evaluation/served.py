@@ -20,7 +20,7 @@ from gateway.checking.opening import judge_apart
 from gateway.checking.promises import PROMISE, FaithfulnessPromises, MadeFor, can_be_cut
 from gateway.errors import InvalidRequest
 from gateway.gatekeeping.promises import GatePromises
-from gateway.importing import ASKED_IN
+from gateway.language import ASKED_IN
 from gateway.settings import Settings
 from gateway.stages import Judge
 from gateway.stores import open_database, open_stores

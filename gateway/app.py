@@ -14,10 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.assembly import Services
-from gateway.envelope import envelope
 from gateway.errors import InvalidRequest, NotFound, SekishoError, StoreUnavailable
-from gateway.failures import log_failure
-from gateway.middleware import BodyLimit, RequestId
+from gateway.recording.failures import log_failure
 from gateway.routes import (
     answers,
     askers,
@@ -37,6 +35,8 @@ from gateway.routes import (
     suggestions,
     welcome,
 )
+from gateway.routes.envelope import envelope
+from gateway.routes.middleware import BodyLimit, RequestId
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 

@@ -17,31 +17,32 @@ from prometheus_client import CollectorRegistry
 from cache.errors import EntryConflict
 from cache.trial import Trials
 from encoders import Encoded, EncoderError, encode_one
-from gateway.access import Keys
 from gateway.background import Background, Loop
 from gateway.checking.delivering import Delivering
 from gateway.checking.opening import open_checking, verdict_policy
-from gateway.desk import Desk, open_desk
+from gateway.dry_run import DryRun, NoTickets, Unwatched
 from gateway.figures.report import Figures
 from gateway.gatekeeping.lists import denying_replies
 from gateway.gatekeeping.opening import Gatekeeping, fit_apart, open_gate
 from gateway.gatekeeping.words import word_cut
-from gateway.names import check_names
-from gateway.near_questions import NearQuestions
-from gateway.outcomes import OutcomeLog
+from gateway.models.completions import ChatModel
+from gateway.offering.accepted import AcceptedOffers
+from gateway.offering.near import NearQuestions
 from gateway.people import People, open_people
+from gateway.people.access import Keys
+from gateway.people.names import check_names
 from gateway.pipeline import Pipeline
-from gateway.rag.completions import ChatModel
 from gateway.rag.opening import open_rag
+from gateway.recording.outcomes import OutcomeLog
 from gateway.replies import Replies
 from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasures
-from gateway.review.acceptance import Acceptances
 from gateway.review.approval import Approvals
 from gateway.review.audits import Audits
 from gateway.review.judgements import Judgements
 from gateway.review.lookups import LookupLog, Rates
 from gateway.review.modes import TopicModes
+from gateway.review.opening import Desk, open_desk
 from gateway.review.queue import Queue
 from gateway.review.rereview import Overdue, review_overdue
 from gateway.review.tickets import Tickets
@@ -55,7 +56,6 @@ from gateway.streaming import OBSERVED
 from gateway.switched_off import NoCache, NoEncoder
 from gateway.telemetry import Metrics, Telemetry
 from gateway.tracing.opening import open_tracing
-from gateway.trying import NoTickets, Trying, Unwatched
 from gateway.understanding import Understanding
 from gateway.understanding.vouching import Vouching
 from storage.sql import DatabaseUnavailable
@@ -86,7 +86,7 @@ class Services:
     audits: Audits
     figures: Figures
     approvals: Approvals
-    acceptances: Acceptances
+    acceptances: AcceptedOffers
     erasures: Erasures
     keys: Keys
     people: People
@@ -94,7 +94,7 @@ class Services:
     background: Background
     trace: OtelTrace | None  # None where nobody asked for traces
     pipeline: Pipeline
-    trying: Trying
+    dry_run: DryRun
     probe: Encoded  # a question for readiness checks
 
     @property
@@ -166,7 +166,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         background=background,
         trace=await stack.enter_async_context(open_tracing(settings, version=version("sekisho"))),
         pipeline=_pipeline(settings, stores, understanding, gatekeeping, chatbot, judge, desk, telemetry),
-        trying=_trying(settings, stores, understanding, gatekeeping, chatbot, judge),
+        dry_run=_dry_run(settings, stores, understanding, gatekeeping, chatbot, judge),
         probe=await encode_one(stores.encoder, "Is anybody there?"),
     )
 
@@ -176,7 +176,7 @@ def _telemetry(
     stores: Stores,
     metrics: Metrics,
     lookups: LookupLog | None,
-    acceptances: Acceptances,
+    acceptances: AcceptedOffers,
     desk: Desk,
 ) -> Telemetry:
     outcomes = OutcomeLog(stores.database, on_lost=metrics.lost_outcomes.inc)
@@ -225,16 +225,16 @@ def _pipeline(
     )
 
 
-def _trying(
+def _dry_run(
     settings: Settings,
     stores: Stores,
     understanding: Understanding,
     gates: Gatekeeping,
     rag: Rag,
     judge: Judge,
-) -> Trying:
+) -> DryRun:
     pipeline = _pipeline(settings, stores, understanding, gates, rag, judge, None, Unwatched())
-    return Trying(settings, pipeline, gates.gate, stores.encoder, fit=partial(fit_apart, stores))
+    return DryRun(settings, pipeline, gates.gate, stores.encoder, fit=partial(fit_apart, stores))
 
 
 def _audits(settings: CacheSettings, stores: Stores, delivering: Delivering) -> Audits:
@@ -278,9 +278,9 @@ def _approvals(settings: CacheSettings, stores: Stores) -> Approvals:
     return Approvals(stores.database, trials, stores.encoder, on_collision=settings.on_collision)
 
 
-def _acceptances(stores: Stores, approvals: Approvals, metrics: Metrics) -> Acceptances:
+def _acceptances(stores: Stores, approvals: Approvals, metrics: Metrics) -> AcceptedOffers:
     lost = metrics.lost_acceptances.inc
-    return Acceptances(stores.database, stores.entries, approvals.suggestions, on_lost=lost)
+    return AcceptedOffers(stores.database, stores.entries, approvals.suggestions, on_lost=lost)
 
 
 def _near_questions(settings: CacheSettings, stores: Stores) -> NearQuestions | None:

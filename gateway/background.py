@@ -14,7 +14,7 @@ from time import monotonic
 import structlog
 from prometheus_client import Counter
 
-from gateway.failures import log_failure
+from gateway.recording.failures import log_failure
 
 __all__ = ["Background", "Loop"]
 

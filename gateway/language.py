@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal
 
-__all__ = ["LANGUAGES", "Language", "language_of"]
+from cache.transfer import Languages
+
+__all__ = ["ASKED_IN", "LANGUAGES", "Language", "language_of"]
 
 Language = Literal["en", "ja", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "ja", "zh")
@@ -128,3 +130,7 @@ def _code(character: str, encoding: str) -> bytes | None:
         return character.encode(encoding)
     except UnicodeEncodeError:
         return None
+
+
+# What an import must know of this gateway.
+ASKED_IN: Final = Languages(LANGUAGES, lambda text, language: language_of(text, hint=language))

@@ -13,7 +13,7 @@ import yaml
 from classifiers.gate import GateVerdict
 from gateway.domain import FILTERED, Choice, Offer, Outcome, Question, Refused, Reply, Understood
 from gateway.settings import PolicySettings, ReplySettings
-from gateway.templates import fill
+from gateway.settings.templates import fill
 
 __all__ = ["Replies"]
 

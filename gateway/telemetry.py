@@ -26,12 +26,12 @@ from gateway.domain import (
     Sent,
 )
 from gateway.errors import UpstreamUnavailable
-from gateway.failures import log_failure
 from gateway.gatekeeping.metrics import GateMetrics
-from gateway.outcomes import OutcomeLog, OutcomeRow
+from gateway.offering.accepted import AcceptedOffers
 from gateway.rag.metrics import RetrievalMetrics
+from gateway.recording.failures import log_failure
+from gateway.recording.outcomes import OutcomeLog, OutcomeRow
 from gateway.retention.traces import asker_key
-from gateway.review.acceptance import Acceptances
 from gateway.review.given import GivenAnswers
 from gateway.review.lookups import LookupLog
 from gateway.settings import LoggingSettings
@@ -166,7 +166,7 @@ class Telemetry:
         metrics: Metrics,
         outcomes: OutcomeLog,
         lookups: LookupLog | None = None,
-        acceptances: Acceptances | None = None,
+        acceptances: AcceptedOffers | None = None,
         given: GivenAnswers | None = None,
         *,
         texts: bool,

@@ -14,11 +14,11 @@ from evaluation.acceptance.verdict import Result, unblinded
 from evaluation.answers.runs import open_results
 from evaluation.command_line import Config, Json, console, tell
 from evaluation.pages import write_page
-from gateway.acceptance import Acceptance, AcceptanceTest, commitment_of
 from gateway.commands import run
-from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
+from gateway.review.acceptance_tests import AcceptanceTest, AcceptanceTests, commitment_of
 from gateway.settings import Settings
+from gateway.settings.loading import find_settings
 from gateway.stores import open_database
 
 __all__ = ["acceptance", "create_command", "read_command", "report_command", "sheet_command"]
@@ -55,7 +55,7 @@ def create_command(
 
     async def keep() -> str:
         async with open_database(settings) as database:
-            return await Acceptance(database).create(
+            return await AcceptanceTests(database).create(
                 sample.pairs, tenant=tenant, name=name, margin=margin, commitment=commitment,
                 by="sekisho acceptance",
             )  # fmt: skip
@@ -80,7 +80,7 @@ def sheet_command(
 
     async def left() -> None:
         async with open_database(find_settings(config)) as database:
-            pairs = await Acceptance(database).left_to(test, tenant=tenant, by=judge)
+            pairs = await AcceptanceTests(database).left_to(test, tenant=tenant, by=judge)
         write_sheet(out, test, pairs)
         console.print(f"{len(pairs)} pairs for {judge}: {out}")
 
@@ -100,7 +100,7 @@ def read_command(
 
     async def keep() -> None:
         async with open_database(find_settings(config)) as database:
-            store = Acceptance(database)
+            store = AcceptanceTests(database)
             numbers = {pair.number for pair in await store.pairs(test, tenant=tenant)}
             if strange := sorted({number for number, *_ in votes} - numbers):
                 raise InvalidRequest(f"{file}: number: there is no pair {strange[0]} in this test")
@@ -144,13 +144,13 @@ def report_command(
 
 async def _standing(settings: Settings, test: str, tenant: str) -> AcceptanceTest:
     async with open_database(settings) as database:
-        return await Acceptance(database).test(test, tenant=tenant)
+        return await AcceptanceTests(database).test(test, tenant=tenant)
 
 
 async def _ended(settings: Settings, test: str, tenant: str, key: Key) -> Result:
     """Nothing is told apart while votes still come: it is closed first."""
     async with open_database(settings) as database:
-        store = Acceptance(database)
+        store = AcceptanceTests(database)
         found = await store.test(test, tenant=tenant)
         pairs, votes = await store.pairs(test, tenant=tenant), await store.votes(test, tenant=tenant)
         unblinded(found, pairs, votes, key)  # a wrong key must not end the test

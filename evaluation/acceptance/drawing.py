@@ -12,8 +12,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evaluation.answers.results import CaseResult
-from gateway.acceptance import Pair, Side
 from gateway.errors import InvalidRequest
+from gateway.review.acceptance_tests import Pair, Side
 
 __all__ = ["Key", "drawn", "gateway_side", "read_key"]
 

@@ -12,8 +12,8 @@ from openpyxl.styles import Alignment
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from evaluation.workbooks import HEAD, across, row_height
-from gateway.acceptance import Better, Pair, Side
 from gateway.errors import InvalidRequest
+from gateway.review.acceptance_tests import Better, Pair, Side
 
 __all__ = ["read_sheet", "write_sheet"]
 

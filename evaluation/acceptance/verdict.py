@@ -17,8 +17,8 @@ from typing import Any, Literal
 from scipy.stats import binomtest
 
 from evaluation.acceptance.drawing import Key, gateway_side
-from gateway.acceptance import AcceptanceTest, Pair, Vote, chained, commitment_of
 from gateway.errors import InvalidRequest
+from gateway.review.acceptance_tests import AcceptanceTest, Pair, Vote, chained, commitment_of
 
 __all__ = ["JudgedPair", "Outcome", "Result", "agreement", "unblinded"]
 

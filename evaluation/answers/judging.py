@@ -14,11 +14,11 @@ from prometheus_client import CollectorRegistry
 from encoders import Encoder
 from evaluation.metrics.likelihood import EchoedTokens
 from evaluation.metrics.registry import Judges
-from gateway.asked_model import AskedModel
 from gateway.checking.metrics import CheckMetrics
 from gateway.checking.opening import open_judge
 from gateway.domain import Tokens
-from gateway.rag.completions import ChatModel, Completion
+from gateway.models.asked import AskedModel
+from gateway.models.completions import ChatModel, Completion
 from gateway.settings import EvaluationLlmSettings, FaithfulnessSettings, Settings
 from gateway.stages import Judge
 from gateway.stores import open_encoder

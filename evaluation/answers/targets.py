@@ -20,10 +20,10 @@ from evaluation.answers.cases import AnswerCase, Context
 from evaluation.answers.results import Said
 from evaluation.served import carry_over, carry_over_shelf, shelf_digest
 from gateway.assembly import Services, assemble
-from gateway.decision import answer_body
 from gateway.domain import Conversation, NothingRelevant, Passage, Question, Tokens, Turn
 from gateway.errors import InvalidRequest, UpstreamUnavailable
 from gateway.rag.upstream import UpstreamRag
+from gateway.routes.decision import answer_body
 from gateway.settings import Settings
 from gateway.stages import Rag
 from gateway.telemetry import configure_logging
@@ -134,7 +134,7 @@ class Gateway:
     async def ask(self, case: AnswerCase, /) -> Said:
         """What an asker would get."""
         asked = _asked(case, self._tenant)
-        return said_of(answer_body(await self._services.trying.answer(asked), asked.request_id))
+        return said_of(answer_body(await self._services.dry_run.answer(asked), asked.request_id))
 
 
 class RunningGateway:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from prometheus_client import CollectorRegistry, Counter
 
 from classifiers.faithfulness.cascade import Decided
-from gateway.rag.completions import Completion
+from gateway.models.completions import Completion
 from gateway.settings.models import PriceSettings
 
 __all__ = ["CheckMetrics"]

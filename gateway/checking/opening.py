@@ -18,12 +18,12 @@ from classifiers.faithfulness.promise import CalibratedJudge
 from classifiers.faithfulness.ruling import VerdictPolicy
 from encoders import Encoder
 from encoders.consistency import ConsistencyModel
-from gateway.asked_model import AskedModel
 from gateway.background import Background
 from gateway.checking.metrics import CheckMetrics
 from gateway.checking.promises import FaithfulnessPromises, MadeFor, can_be_cut
 from gateway.errors import ConfigurationError
-from gateway.rag.completions import ChatModel
+from gateway.models.asked import AskedModel
+from gateway.models.completions import ChatModel
 from gateway.settings import FaithfulnessSettings, Settings
 from gateway.stages import Judge
 from gateway.stores import open_encoder

@@ -14,10 +14,10 @@ from rich.text import Text
 
 from gateway.assembly import assemble
 from gateway.commands import ConfigOption, console, run
-from gateway.configuration import find_settings
-from gateway.decision import answer_body
 from gateway.domain import Conversation, Turn
 from gateway.errors import UpstreamUnavailable
+from gateway.routes.decision import answer_body
+from gateway.settings.loading import find_settings
 from gateway.telemetry import configure_logging
 
 __all__ = ["add_to"]

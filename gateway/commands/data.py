@@ -19,19 +19,18 @@ from cache.calibration import Cut
 from cache.collisions import Collision
 from cache.store import EntryStore
 from cache.transfer import ImportReport, export_entries, import_entries
-from gateway.access import Keys, Role
 from gateway.commands import ConfigOption, console, errors, run
-from gateway.configuration import find_settings
 from gateway.errors import InvalidRequest
 from gateway.exports import Exported, Period, write_export
-from gateway.importing import ASKED_IN
-from gateway.language import Language
+from gateway.language import ASKED_IN, Language
+from gateway.people.access import Keys, Role
+from gateway.people.tenants import known_tenants
 from gateway.review.case_sources import entry_cases, traffic_cases
 from gateway.review.cases import as_answer_case, as_gate_case, reviewed_cases
 from gateway.review.steps import Json
 from gateway.settings import Settings
+from gateway.settings.loading import find_settings
 from gateway.stores import open_database, open_stores
-from gateway.tenants import known_tenants
 from storage.sql import Database
 from storage.vectors import IndexUnavailable
 

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from gateway.assembly import assemble
 from gateway.commands import ConfigOption, console, run
-from gateway.configuration import find_settings
 from gateway.review.decided import DecidedReport, DecidedReviews
+from gateway.settings.loading import find_settings
 
 __all__ = ["add_to"]
 

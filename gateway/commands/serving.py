@@ -19,13 +19,13 @@ from classifiers.gate.thinness import thin_notes
 from gateway.app import create_app
 from gateway.assembly import Services, assemble
 from gateway.commands import ConfigOption, console, run
-from gateway.configuration import find_settings
 from gateway.demo import CarelessRag, demo_settings, load, say_how
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.lists import read_rules, told_of
-from gateway.policy import read_policy
+from gateway.gatekeeping.policy import read_policy
 from gateway.rag.reading import RefusedFile, read_documents
 from gateway.settings import ServerSettings, Settings
+from gateway.settings.loading import find_settings
 from gateway.stages import Rag
 from gateway.streaming import OBSERVED
 from gateway.telemetry import configure_logging

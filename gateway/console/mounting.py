@@ -32,7 +32,7 @@ from gateway.console.pages import PAGES
 from gateway.console.pages.page import Page
 from gateway.console.texts import LANGUAGES, UiLanguage, preferred, texts_of
 from gateway.console.visit import Visit
-from gateway.middleware import BodyLimit
+from gateway.routes.middleware import BodyLimit
 
 __all__ = ["make_console"]
 

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 import structlog
 
 from gateway.delivery.outbox import Delivery, Outbox
-from gateway.failures import log_failure
+from gateway.recording.failures import log_failure
 from storage.sql import DatabaseUnavailable
 
 __all__ = ["Courier", "NotDelivered", "Sender", "Told", "Watch"]

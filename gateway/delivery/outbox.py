@@ -18,8 +18,8 @@ from uuid import uuid4
 from sqlalchemy import RowMapping, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.database import Page, page, reading, writing
 from gateway.errors import Conflict, NotFound
-from gateway.review.kept import Page, page, reading, writing
 from gateway.review.steps import storable
 from gateway.review.tickets import Ticket
 from storage.schema import deliveries as table

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from gateway.database import reading
 from gateway.figures.counts import FAITHFULNESS_BINS
 from gateway.figures.definitions import FIGURES
 from gateway.figures.hours import Count, View, counts_of, rate_of
@@ -24,7 +25,6 @@ from gateway.figures.rates import Rate
 from gateway.figures.savings import Savings, savings_of
 from gateway.figures.times import Times, times_of
 from gateway.review.audits import Audits
-from gateway.review.kept import reading
 from gateway.settings import PriceSettings
 from storage.sql import Database
 

@@ -12,8 +12,8 @@ from cache.transfer import export_entries, import_entries
 from encoders import Encoder
 from gateway.gatekeeping.learning import taught
 from gateway.gatekeeping.opening import fitted_gate
+from gateway.gatekeeping.policy import read_policy
 from gateway.gatekeeping.promises import GatePromises
-from gateway.policy import read_policy
 from gateway.review.gate_examples import GateExamples
 from gateway.settings import Settings
 from gateway.stages import Gate

@@ -20,10 +20,10 @@ from gateway.gatekeeping.canaries import Canaries
 from gateway.gatekeeping.learning import LearningGate, taught
 from gateway.gatekeeping.lists import read_rules
 from gateway.gatekeeping.outside import add_detectors, add_llm
+from gateway.gatekeeping.policy import read_canaries, read_policy
 from gateway.gatekeeping.promises import GatePromises, MadeFor, Standing
-from gateway.policy import read_canaries, read_policy
+from gateway.gatekeeping.scope import EntryScope
 from gateway.review.gate_examples import GateExamples
-from gateway.scope import EntryScope
 from gateway.settings import Settings
 from gateway.stages import Gate
 from gateway.stores import Stores

@@ -14,9 +14,9 @@ from classifiers.gate.detectors import Detector, LabelDetector, Panel, Seat
 from classifiers.gate.rules import Rules
 from encoders.guards import ClassificationModel, GuardModel
 from encoders.moderation import ModerationEndpoint
-from gateway.asked_model import AskedModel
 from gateway.errors import ConfigurationError
-from gateway.rag.completions import ChatModel
+from gateway.models.asked import AskedModel
+from gateway.models.completions import ChatModel
 from gateway.settings import GateSettings
 from gateway.settings.models import DetectorSettings, LlmSettings
 from gateway.stages import Gate

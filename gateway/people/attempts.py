@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import delete, func, insert, select
 
+from gateway.database import reading, writing
 from gateway.errors import TooManyAttempts
-from gateway.review.kept import reading, writing
 from storage.schema import sign_in_failures as table
 from storage.sql import Database
 

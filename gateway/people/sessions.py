@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 from itsdangerous import BadSignature, Signer, URLSafeTimedSerializer
 from sqlalchemy import delete, insert, select, update
 
+from gateway.database import reading, writing
 from gateway.errors import NotAllowed
 from gateway.people.users import Membership, Person, memberships_of
-from gateway.review.kept import reading, writing
 from storage.remembered import recall, remember_first
 from storage.schema import sessions as table
 from storage.schema import users

@@ -12,10 +12,10 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.database import reading, writing
 from gateway.errors import Conflict, InvalidRequest, NotFound
-from gateway.names import refuse_taken
+from gateway.people.names import refuse_taken
 from gateway.people.passwords import hashed
-from gateway.review.kept import reading, writing
 from storage.schema import memberships, sessions, users
 from storage.sql import Database
 

@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack
 from classifiers.retrieval import RelevanceJudge
 from classifiers.retrieval.asked import AskedQuery, AskedRelevance
 from classifiers.retrieval.evidence import EvidenceJudge, EvidenceModel
-from gateway.asked_model import AskedModel
-from gateway.rag.completions import ChatModel
+from gateway.models.asked import AskedModel
+from gateway.models.completions import ChatModel
 from gateway.rag.corrective import Corrective
 from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.metrics import RetrievalMetrics

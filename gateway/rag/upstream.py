@@ -10,7 +10,7 @@ from typing import Any, Self
 from encoders import Encoded
 from gateway.domain import Draft, Hear, NothingRelevant, Question, Turn
 from gateway.errors import ConfigurationError, ToolCalled, UpstreamUnavailable
-from gateway.rag.completions import ChatModel, Completion
+from gateway.models.completions import ChatModel, Completion
 from gateway.rag.contexts import ReadContexts, read_contexts
 from gateway.settings import UpstreamSettings
 

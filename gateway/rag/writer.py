@@ -18,8 +18,8 @@ from encoders import Encoded, Encoder, EncoderError
 from encoders.memo import MemoEncoder
 from gateway.domain import Question, Turn
 from gateway.errors import UpstreamUnavailable
+from gateway.models.completions import ChatModel
 from gateway.rag.chunking import PATH_SEPARATOR
-from gateway.rag.completions import ChatModel
 from gateway.rag.passages import RetrievedPassage
 
 __all__ = ["ExtractiveWriter", "LlmWriter", "Writer", "quotation"]

@@ -18,11 +18,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.queries import changing
 from cache.rows import new_id
+from gateway.database import reading
 from gateway.errors import InvalidRequest
 from gateway.retention.traces import Traces, asker_key, chunks, traces_of
 from gateway.retention.wiping import close_requests, delete_answers, delete_tickets, hush_disputes
 from gateway.retention.words import ask_about_phrasings, forget_examples, forget_suggestions
-from gateway.review.kept import reading
 from storage.schema import erasures as table
 from storage.sql import Database
 

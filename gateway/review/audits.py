@@ -21,8 +21,8 @@ from cache.cuts import PAUSED
 from cache.errors import EntryNotFound
 from cache.shelf import Shelf
 from cache.store import EntryStore
+from gateway.database import Page, page, reading, writing
 from gateway.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
-from gateway.review.kept import Page, page, reading, writing
 from gateway.review.steps import storable
 from gateway.review.windows import (
     AuditTier,

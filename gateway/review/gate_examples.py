@@ -20,8 +20,8 @@ from cache.text import exact_key
 from classifiers.gate import Policy
 from classifiers.gate.shipped import shipped_attacks
 from classifiers.text import normalise, only_words
+from gateway.database import reading
 from gateway.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
-from gateway.review.kept import reading
 from gateway.review.steps import storable
 from gateway.review.tickets import Ticket, Tickets, record_event
 from storage.schema import gate_examples as table

@@ -14,8 +14,8 @@ from typing import Any
 import structlog
 from sqlalchemy import delete, insert
 
-from gateway.batches import Batches
 from gateway.domain import Answered, Outcome
+from gateway.recording.batches import Batches
 from gateway.review.steps import rendered_steps, storable
 from storage.parts import in_parts
 from storage.schema import answers

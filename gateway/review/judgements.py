@@ -15,9 +15,9 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.queries import changing
+from gateway.database import reading, writing
 from gateway.errors import InvalidRequest
 from gateway.review.gate_examples import GateExample, GateExamples
-from gateway.review.kept import reading, writing
 from gateway.review.tickets import Ticket, Tickets, record_event
 from storage.schema import draft_labels
 from storage.sql import Database

@@ -25,8 +25,8 @@ from cache.entries import Entry
 from cache.matching import Hit, Match, Miss, NearMiss
 from cache.shelf import Shelf
 from classifiers.faithfulness import Checked
-from gateway.batches import Batches
 from gateway.domain import Answered, Draft, Outcome, Passage, Question
+from gateway.recording.batches import Batches
 from gateway.review.steps import storable
 from gateway.review.windows import AuditTier, WindowKey, rag_window
 from storage.schema import audit_windows, audits

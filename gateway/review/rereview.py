@@ -22,8 +22,8 @@ from cache.queries import changing, with_phrasings
 from cache.rows import entries_from_rows
 from cache.sources import Outdated, outdate, set_stale
 from cache.store import EntryStore
+from gateway.database import writing
 from gateway.errors import Conflict
-from gateway.review.kept import writing
 from gateway.review.steps import Json, rendered
 from gateway.review.tickets import NewTicket, Tickets, open_within, record_event
 from storage.schema import entries, tickets

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from gateway.review.kept import reading
+from gateway.database import reading
 from storage.schema import outcomes
 from storage.sql import Database
 

@@ -13,9 +13,9 @@ from sqlalchemy import RowMapping, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.database import Page, page, reading, writing
 from gateway.domain import Question, Step
 from gateway.errors import Conflict, InvalidRequest, NotFound, TicketNotStored
-from gateway.review.kept import Page, page, reading, writing
 from gateway.review.steps import Json, rendered_steps, storable
 from storage.schema import ticket_events
 from storage.schema import tickets as table

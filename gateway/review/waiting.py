@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
-from gateway.review.kept import reading
+from gateway.database import reading
 from storage.parts import in_parts
 from storage.schema import tickets as table
 from storage.sql import Database

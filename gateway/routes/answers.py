@@ -9,11 +9,11 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from gateway.access import Caller, ClientDep
 from gateway.assembly import Services
-from gateway.decision import answer_body, headers
 from gateway.domain import Conversation
+from gateway.people.access import Caller, ClientDep
 from gateway.review.steps import storable
+from gateway.routes.decision import answer_body, headers
 from gateway.routes.messages import Message, conversation
 from gateway.routes.services import ServicesDep
 

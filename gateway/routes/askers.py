@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from gateway.access import AdminDep
+from gateway.people.access import AdminDep
 from gateway.retention.erasing import Erasure
 from gateway.review.steps import rendered
 from gateway.routes.services import ServicesDep

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.access import ReviewerDep
 from gateway.language import Language
+from gateway.people.access import ReviewerDep
 from gateway.review.audits import AuditVerdict, Judgement, pause_if_wrong
 from gateway.review.steps import rendered
 from gateway.routes.refusals import index_now, refusals_named

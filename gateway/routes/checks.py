@@ -8,9 +8,9 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from encoders import encode_one
-from gateway.access import ClientDep
 from gateway.checking import checked_within
 from gateway.language import language_of
+from gateway.people.access import ClientDep
 from gateway.review.steps import Json, rendered
 from gateway.routes.services import ServicesDep
 

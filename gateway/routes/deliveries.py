@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from gateway.access import AdminDep, ReviewerDep
 from gateway.delivery.outbox import Delivery, DeliveryState
+from gateway.people.access import AdminDep, ReviewerDep
 from gateway.review.steps import rendered
 from gateway.routes.services import ServicesDep
 

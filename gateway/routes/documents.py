@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from gateway.access import AdminDep
+from gateway.people.access import AdminDep
 from gateway.review.rereview import DocumentChange, outdate_and_ask
 from gateway.review.steps import storable
 from gateway.routes.refusals import index_now

@@ -15,9 +15,9 @@ from cache.collisions import Would
 from cache.content import GROUP, Content, content_of
 from cache.entries import Entry, EntryKind, EntryState, Source
 from cache.queries import Filters
-from gateway.access import ReviewerDep
 from gateway.assembly import Services
 from gateway.language import Language, language_of
+from gateway.people.access import ReviewerDep
 from gateway.review.approval import Approval, collision_body, review_body, would_be
 from gateway.review.editing import edited, moved
 from gateway.review.steps import rendered, storable

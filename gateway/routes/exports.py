@@ -8,8 +8,8 @@ from typing import Literal
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
-from gateway.access import AdminDep
 from gateway.exports import Exported, Period, lines
+from gateway.people.access import AdminDep
 from gateway.routes.services import ServicesDep
 
 __all__ = ["router"]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from gateway.access import ClientDep
+from gateway.people.access import ClientDep
 from gateway.review.feedback import Verdict
 from gateway.review.steps import storable
 from gateway.routes.refusals import index_now

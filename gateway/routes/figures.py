@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from gateway.access import Caller, ReviewerDep
 from gateway.figures.hours import View
 from gateway.figures.periods import LONGEST_DAYS, last_days
 from gateway.figures.questions import Behind
 from gateway.figures.rates import Rate
 from gateway.figures.report import Rates, Report
 from gateway.language import Language
+from gateway.people.access import Caller, ReviewerDep
 from gateway.review.steps import rendered
 from gateway.routes.services import ServicesDep
 

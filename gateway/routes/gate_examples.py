@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from gateway.access import AdminDep, ReviewerDep
 from gateway.errors import InvalidRequest
+from gateway.people.access import AdminDep, ReviewerDep
 from gateway.review.gate_examples import ExampleLabel, ExampleState
 from gateway.review.steps import rendered
 from gateway.routes.entries import Words

@@ -15,12 +15,12 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from gateway.access import ClientDep
 from gateway.assembly import Services
-from gateway.decision import decision, headers
 from gateway.domain import FILTERED, Choice, Conversation, Reply
-from gateway.envelope import envelope
 from gateway.errors import InvalidRequest, SekishoError
+from gateway.people.access import ClientDep
+from gateway.routes.decision import decision, headers
+from gateway.routes.envelope import envelope
 from gateway.routes.messages import Message, conversation
 from gateway.routes.services import ServicesDep
 from gateway.streaming import Line

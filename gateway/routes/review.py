@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from cache.entries import EntryKind
-from gateway.access import ClientDep, ReviewerDep
 from gateway.errors import NotFound
 from gateway.language import Language
+from gateway.people.access import ClientDep, ReviewerDep
 from gateway.review.closing import Closed, Review
 from gateway.review.gate_examples import ExampleLabel
 from gateway.review.promotion import Publication

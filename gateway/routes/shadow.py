@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from gateway.access import ReviewerDep
+from gateway.people.access import ReviewerDep
 from gateway.review.shadow import shadow_report
 from gateway.review.steps import Json, rendered
 from gateway.routes.services import ServicesDep

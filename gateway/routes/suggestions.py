@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict
 
 from cache.suggestions import SuggestionState
-from gateway.access import ReviewerDep
 from gateway.language import Language
+from gateway.people.access import ReviewerDep
 from gateway.review.editing import phrased
 from gateway.review.steps import rendered
 from gateway.routes.entries import Words

@@ -1,4 +1,4 @@
-"""Every setting, with its default, its unit and its bounds. Reading the file: `gateway.configuration`."""
+"""Every setting, with its default, its unit and its bounds. Reading the file: `gateway.settings.loading`."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, HttpUrl
 
 from classifiers.gate.lists import compiled, listable
-from gateway.templates import check_template
+from gateway.settings.templates import check_template
 
 __all__ = [
     "Forbidden",

@@ -12,9 +12,9 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from sqlalchemy import select
 
-from gateway.access import AdminDep, BootstrapKey, Caller, ClientDep, Keys, ReviewerDep, Role
-from gateway.envelope import envelope
 from gateway.errors import ConfigurationError, InvalidRequest, NotAuthenticated, NotFound, SekishoError
+from gateway.people.access import AdminDep, BootstrapKey, Caller, ClientDep, Keys, ReviewerDep, Role
+from gateway.routes.envelope import envelope
 from storage.schema import api_keys
 from storage.sql import Database
 

@@ -16,17 +16,17 @@ from cache.store import EntryStore
 from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, EncoderIdentity, encode_one
-from gateway.access import BootstrapKey, Keys
-from gateway.middleware import RequestId
-from gateway.outcomes import OutcomeLog
+from gateway.gatekeeping.scope import EntryScope
+from gateway.people.access import BootstrapKey, Keys
 from gateway.pipeline import Pipeline
 from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.passages import PassageSearch
 from gateway.rag.writer import ExtractiveWriter
+from gateway.recording.outcomes import OutcomeLog
 from gateway.replies import Replies
 from gateway.review.tickets import Tickets
 from gateway.routes import answers, checks, openai
-from gateway.scope import EntryScope
+from gateway.routes.middleware import RequestId
 from gateway.settings import PolicySettings, Settings
 from gateway.switched_off import NoGate
 from gateway.telemetry import Metrics, Telemetry

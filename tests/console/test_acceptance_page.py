@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from gateway.acceptance import Acceptance, Pair, Vote, commitment_of
+from gateway.review.acceptance_tests import AcceptanceTests, Pair, Vote, commitment_of
 from tests.console.browsing import Chromium, needs_chromium
 from tests.gateway.running import Gateway
 
@@ -23,12 +23,12 @@ PAIRS = tuple(
 )
 
 
-def _votes(desk: Gateway, store: Acceptance, test: str) -> tuple[Vote, ...]:
+def _votes(desk: Gateway, store: AcceptanceTests, test: str) -> tuple[Vote, ...]:
     return desk.do(store.votes(test, tenant="default"))
 
 
 def test_pairs_are_judged_by_keys_and_the_last_one_again(desk: Gateway, chromium: Chromium) -> None:
-    store = Acceptance(desk.services.stores.database)
+    store = AcceptanceTests(desk.services.stores.database)
     commitment = commitment_of(PAIRS, margin=0.1, key="k")
     create = store.create(
         PAIRS, tenant="default", name="Spring", margin=0.1, commitment=commitment, by="boss"

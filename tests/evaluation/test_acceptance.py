@@ -19,9 +19,9 @@ from evaluation.acceptance.drawing import Key, gateway_side
 from evaluation.acceptance.verdict import agreement, unblinded
 from evaluation.answers.cases import case_digest, case_of
 from evaluation.answers.results import CaseResult, Said, written
-from gateway.acceptance import AcceptanceTest, Better, Pair, Vote, chained, commitment_of
 from gateway.cli import app
 from gateway.errors import Conflict, InvalidRequest
+from gateway.review.acceptance_tests import AcceptanceTest, Better, Pair, Vote, chained, commitment_of
 
 NOON = datetime(2026, 4, 1, 12, tzinfo=UTC)
 KEY = Key(test="t", secret="5e" * 32, seed=1, commitment="")

@@ -28,9 +28,9 @@ from gateway.checking.metrics import CheckMetrics
 from gateway.checking.opening import open_checking
 from gateway.checking.promises import FaithfulnessPromises, MadeFor
 from gateway.cli import app
-from gateway.configuration import load_settings
 from gateway.errors import InvalidRequest
 from gateway.settings import FaithfulnessSettings, Settings
+from gateway.settings.loading import load_settings
 from gateway.stores import open_database
 from gateway.telemetry import Metrics
 from storage.schema import draft_labels, tickets

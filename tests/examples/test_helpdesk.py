@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from gateway.configuration import load_settings
-from gateway.policy import read_policy
+from gateway.gatekeeping.policy import read_policy
+from gateway.settings.loading import load_settings
 
 HELPDESK = Path(__file__).parents[2] / "examples" / "helpdesk"
 LANGUAGES = ("en", "ja")

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from gateway.figures.rates import Rate
-from gateway.outcomes import OutcomeLog, OutcomeRow
+from gateway.recording.outcomes import OutcomeLog, OutcomeRow
 from storage.sql import Database
 
 KINDS = [  # outcome, reason, tier, stages

@@ -18,7 +18,7 @@ from gateway.figures.periods import last_days
 from gateway.figures.questions import Behind
 from gateway.figures.rates import Rate
 from gateway.figures.report import Figures, Report
-from gateway.outcomes import OutcomeRow
+from gateway.recording.outcomes import OutcomeRow
 from gateway.settings import PriceSettings
 from storage.schema import audit_windows, audits, entries, entry_phrasings, feedback, tickets
 from storage.sql import Database

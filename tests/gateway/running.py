@@ -16,8 +16,8 @@ import openai
 
 from gateway.assembly import Services
 from gateway.commands.serving import serve
-from gateway.configuration import load_settings
 from gateway.settings import Settings
+from gateway.settings.loading import load_settings
 from gateway.stages import Rag
 from gateway.telemetry import configure_logging
 

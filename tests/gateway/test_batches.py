@@ -8,8 +8,8 @@ from contextlib import suppress
 import pytest
 from sqlalchemy import select
 
-from gateway import batches
-from gateway.outcomes import OutcomeLog, OutcomeRow
+from gateway.recording import batches
+from gateway.recording.outcomes import OutcomeLog, OutcomeRow
 from storage.schema import outcomes
 from storage.sql import Database
 

@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from gateway.cli import app
-from gateway.configuration import find_settings, load_settings
 from gateway.errors import ConfigurationError
-from gateway.policy import read_policy
+from gateway.gatekeeping.policy import read_policy
+from gateway.settings.loading import find_settings, load_settings
 
 
 @pytest.fixture

@@ -22,7 +22,6 @@ from cache.store import EntryStore
 from cache.suggestions import Suggestion, Suggestions
 from classifiers.gate import GateVerdict
 from encoders import Encoded
-from gateway.access import BootstrapKey, Keys
 from gateway.domain import (
     Answered,
     Conversation,
@@ -35,16 +34,17 @@ from gateway.domain import (
     Question,
     Turn,
 )
-from gateway.envelope import envelope
 from gateway.errors import SekishoError, UpstreamUnavailable
-from gateway.middleware import RequestId
-from gateway.near_questions import NearQuestions
-from gateway.outcomes import OutcomeLog
+from gateway.offering.accepted import AcceptedOffers
+from gateway.offering.near import NearQuestions
+from gateway.people.access import BootstrapKey, Keys
 from gateway.pipeline import Pipeline
+from gateway.recording.outcomes import OutcomeLog
 from gateway.replies import Replies
-from gateway.review.acceptance import Acceptances
 from gateway.review.tickets import Tickets
 from gateway.routes import answers, openai
+from gateway.routes.envelope import envelope
+from gateway.routes.middleware import RequestId
 from gateway.settings import PolicySettings, ServerSettings
 from gateway.telemetry import Metrics, Telemetry
 from gateway.understanding import Understanding
@@ -91,7 +91,7 @@ class Desk:
         self.shelf = Shelf(self.entries, self.index, self.encoder, weights=WEIGHTS, guards=[NotGuard()])
         self.near = NearQuestions(self.shelf, self.encoder)
         self.suggestions = Suggestions(self.database)
-        self.acceptances = Acceptances(self.database, self.entries, self.suggestions)
+        self.acceptances = AcceptedOffers(self.database, self.entries, self.suggestions)
         outcomes = OutcomeLog(self.database, on_lost=lambda rows: None)
         metrics = Metrics(CollectorRegistry())
         self.telemetry = Telemetry(metrics, outcomes, None, self.acceptances, texts=False)
@@ -435,7 +435,7 @@ async def test_a_yes_that_could_not_be_counted_is_counted_when_it_is_written_aga
 
 async def test_a_yes_that_sql_refuses_is_told(desk: Desk) -> None:
     lost: list[int] = []
-    acceptances = Acceptances(desk.database, desk.entries, desk.suggestions, on_lost=lost.append)
+    acceptances = AcceptedOffers(desk.database, desk.entries, desk.suggestions, on_lost=lost.append)
     entry = await desk.add(ENTRY)
     offered = (await said_in_chat(desk, ("user", NEAR)))["choices"][0]["message"]["content"]
     await desk.suggestions.add(
@@ -458,7 +458,7 @@ async def test_a_yes_is_heard_to_what_was_offered_before_a_key_was_given(
     offered = (await said_in_chat(desk, ("user", NEAR)))["choices"][0]["message"]["content"]
     sealed = await Database.open(database_url, seal=Seal.of("0a" * 64))
     suggestions = Suggestions(sealed)
-    acceptances = Acceptances(sealed, EntryStore(sealed), suggestions)
+    acceptances = AcceptedOffers(sealed, EntryStore(sealed), suggestions)
     acceptances.outcome(_yes(offered, entry))
     await acceptances.flush()
     [only] = (await suggestions.list("shop")).suggestions

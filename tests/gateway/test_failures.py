@@ -7,7 +7,7 @@ import json
 import pytest
 import structlog
 
-from gateway.failures import log_failure
+from gateway.recording.failures import log_failure
 from gateway.settings import LoggingSettings
 from gateway.telemetry import configure_logging
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from gateway.cli import app
 from gateway.errors import InvalidRequest
-from gateway.replay import Past, Replay, Told, questions_of_file
+from gateway.gatekeeping.replay import Past, Replay, Told, questions_of_file
 from tests.chatbot import Chatbot
 from tests.gateway.conftest import POLICY, UPSTREAM
 from tests.gateway.running import KEYS, OTHER_TENANT, Gateway, settings

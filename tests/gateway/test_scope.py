@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from encoders import Encoded, EncoderError
-from gateway.scope import EntryScope
+from gateway.gatekeeping.scope import EntryScope
 from storage.vectors import IndexUnavailable
 
 

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from gateway.domain import Draft, NothingRelevant
 from gateway.errors import UpstreamUnavailable
-from gateway.rag.chunks import ChatChunks, ResponseEvents
+from gateway.models.chunks import ChatChunks, ResponseEvents
 from gateway.rag.upstream import UpstreamRag
 from gateway.settings import UpstreamSettings
 from tests.chatbot import CallsTool, Chatbot, Context, Fails, Half, Place, Raw, Reply, Says

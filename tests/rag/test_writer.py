@@ -9,7 +9,7 @@ from classifiers.retrieval import RelevanceVerdict
 from encoders import Encoded, EncoderError, EncoderIdentity, Vector
 from gateway.domain import Draft
 from gateway.errors import UpstreamUnavailable
-from gateway.rag.completions import ChatModel
+from gateway.models.completions import ChatModel
 from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.passages import RetrievedPassage
 from gateway.rag.writer import NO_ANSWER, ExtractiveWriter, LlmWriter, quotation

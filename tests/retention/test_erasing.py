@@ -17,7 +17,7 @@ from cache.store import EntryStore
 from cache.suggestions import Suggestions
 from gateway.domain import Answered, Draft, Passage, Step, Turn
 from gateway.errors import InvalidRequest
-from gateway.outcomes import OutcomeLog, OutcomeRow
+from gateway.recording.outcomes import OutcomeLog, OutcomeRow
 from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasures
 from gateway.retention.traces import asker_key

@@ -18,14 +18,14 @@ from cache.matching import Miss, NearMiss
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.trial import Trials
-from gateway.access import Keys
 from gateway.domain import Step
-from gateway.envelope import envelope
 from gateway.errors import SekishoError, StoreUnavailable
+from gateway.people.access import Keys
 from gateway.rag.documents import Documents
 from gateway.review.approval import Approvals, OnCollision
 from gateway.review.tickets import Tickets
 from gateway.routes import entries, review, suggestions
+from gateway.routes.envelope import envelope
 from gateway.stores import Stores
 from storage.schema import outcomes
 from storage.sql import Database

@@ -27,15 +27,15 @@ from cache.store import EntryStore
 from classifiers.faithfulness import StatementVerdict, verdict_of
 from encoders import encode_one
 from evaluation.faithfulness.calibration import reviewed_answers
-from gateway.access import BootstrapKey, Keys
 from gateway.domain import Answered, Draft, Passage, Step
-from gateway.envelope import envelope
 from gateway.errors import SekishoError
 from gateway.figures.people import wrong_rag_answers
+from gateway.people.access import BootstrapKey, Keys
 from gateway.review import lookups
 from gateway.review.audits import Audits, Judgement, OnBreach
 from gateway.review.lookups import LookupLog, Rates
 from gateway.routes import audits as routes
+from gateway.routes.envelope import envelope
 from storage.schema import audit_windows
 from storage.schema import audits as table
 from storage.sql import Database, DatabaseUnavailable

@@ -21,12 +21,12 @@ from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.trial import Trials
 from encoders.testing import HashingEncoder
-from gateway.access import BootstrapKey, Keys
-from gateway.envelope import envelope
 from gateway.errors import SekishoError
+from gateway.people.access import BootstrapKey, Keys
 from gateway.review.approval import Approvals
 from gateway.review.tickets import Tickets
 from gateway.routes import documents, entries, feedback, review
+from gateway.routes.envelope import envelope
 from gateway.settings import Settings
 from storage.schema import feedback as feedback_table
 from storage.schema import outcomes

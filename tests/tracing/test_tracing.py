@@ -20,7 +20,7 @@ from opentelemetry.trace import StatusCode
 
 from gateway.domain import Turn
 from gateway.errors import ConfigurationError, UpstreamUnavailable
-from gateway.rag.completions import ChatModel
+from gateway.models.completions import ChatModel
 from gateway.settings import Settings, TelemetrySettings
 from gateway.tracing import traced
 from gateway.tracing.opening import open_tracing

@@ -8,12 +8,12 @@ from functools import partial
 
 from nicegui import ui
 
-from gateway.acceptance import Acceptance, AcceptanceTest, Better, Pair, Side
 from gateway.console.components.chip import chip
 from gateway.console.components.empty import empty
 from gateway.console.components.moments import when
 from gateway.console.visit import Visit
 from gateway.errors import Conflict, NotFound
+from gateway.review.acceptance_tests import AcceptanceTest, AcceptanceTests, Better, Pair, Side
 
 __all__ = ["show", "show_test"]
 
@@ -25,7 +25,7 @@ async def show(visit: Visit) -> None:
     """The tests of the tenant."""
     t = visit.t
     ui.label(t("acceptance.title")).classes("title")
-    tests = await Acceptance(visit.services.stores.database).tests(visit.tenant)
+    tests = await AcceptanceTests(visit.services.stores.database).tests(visit.tenant)
     if not tests:
         empty(t("acceptance.none"), t("acceptance.none_hint"))
     for test in tests:
@@ -55,7 +55,7 @@ def _row(visit: Visit, test: AcceptanceTest) -> None:
 class _Page:
     def __init__(self, visit: Visit, test_id: str) -> None:
         self.visit, self.test_id = visit, test_id
-        self.store = Acceptance(visit.services.stores.database)
+        self.store = AcceptanceTests(visit.services.stores.database)
         self.ahead: deque[Pair] = deque()
         self.total = 0
         self.critical: set[Side] = set()

@@ -15,8 +15,7 @@ from cache.transfer import ImportReport, Refusal, Remark, import_entries
 from gateway.console.components.figure import figure
 from gateway.console.pages.ticket_parts import card
 from gateway.console.visit import Visit
-from gateway.importing import ASKED_IN
-from gateway.language import LANGUAGES
+from gateway.language import ASKED_IN, LANGUAGES
 from gateway.routes.refusals import index_now
 
 __all__ = ["show"]

@@ -16,8 +16,8 @@ from gateway.console.figures.seen import ended
 from gateway.console.texts import Texts
 from gateway.console.visit import Visit
 from gateway.domain import Conversation, Outcome, Reply, Turn
+from gateway.dry_run import Compared
 from gateway.errors import ConfigurationError, InvalidRequest
-from gateway.trying import Compared
 
 __all__ = ["show"]
 
@@ -44,7 +44,7 @@ async def show(visit: Visit) -> None:
             return
         button.props(add="loading")
         try:
-            reply = await visit.services.trying.answer(_conversation(visit, question.value))
+            reply = await visit.services.dry_run.answer(_conversation(visit, question.value))
         finally:
             button.props(remove="loading")
         answer.clear()
@@ -124,14 +124,14 @@ def _compare(visit: Visit) -> None:
 
 
 async def _compared(visit: Visit, policy: str, asked: list[str], place: ui.element) -> None:
-    trying = visit.services.trying
+    dry_run = visit.services.dry_run
     try:
-        other = await trying.other_gate(policy, visit.tenant)
+        other = await dry_run.other_gate(policy, visit.tenant)
     except ConfigurationError as exc:
         with place:
             ui.label(str(exc)).classes("problem pre mono")
         return
-    compared = await trying.compare(asked, other, tenant=visit.tenant)
+    compared = await dry_run.compare(asked, other, tenant=visit.tenant)
     with place:
         _table(visit.t, compared)
 

@@ -7,7 +7,6 @@ from typing import get_args
 
 from nicegui import ui
 
-from gateway.access import KeyRecord, Role
 from gateway.console.components.chip import Tone, chip
 from gateway.console.components.confirm import confirmed
 from gateway.console.components.moments import when
@@ -15,6 +14,7 @@ from gateway.console.pages.ticket_parts import card
 from gateway.console.visit import Visit, Work
 from gateway.errors import InvalidRequest, NotFound
 from gateway.people import PersonRole, UserRecord
+from gateway.people.access import KeyRecord, Role
 
 __all__ = ["show"]
 

@@ -21,8 +21,8 @@ from evaluation.metrics.noise import NoiseRobustness
 from evaluation.metrics.relevance import AnswerRelevance
 from evaluation.metrics.self_check import AskedSelfCheck, ModelSamples, NgramSelfCheck
 from evaluation.metrics.statements import AskedStatements
-from gateway.asked_model import AskedModel
-from gateway.rag.completions import ChatModel
+from gateway.models.asked import AskedModel
+from gateway.models.completions import ChatModel
 from tests.chatbot import Chatbot, Says
 from tests.evaluation.metrics.scripted import ScriptedModel, answered, examiner, verdicts
 

@@ -20,7 +20,7 @@ from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, DefaultAi
 
 from gateway.domain import Tokens, Turn
 from gateway.errors import ToolCalled, UpstreamUnavailable
-from gateway.rag.chunks import ChatChunks, Chunks, ResponseEvents
+from gateway.models.chunks import ChatChunks, Chunks, ResponseEvents
 from gateway.settings import LlmSettings
 from gateway.tracing import Call, calling
 

@@ -8,8 +8,8 @@ import secrets
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.envelope import envelope
 from gateway.errors import TooLarge
+from gateway.routes.envelope import envelope
 
 __all__ = ["BodyLimit", "RequestId"]
 

@@ -23,7 +23,7 @@ from gateway.errors import (
     NotFound,
     StoreUnavailable,
 )
-from gateway.names import label_of, refuse_taken
+from gateway.people.names import label_of, refuse_taken
 from gateway.settings import AuthSettings
 from storage.schema import api_keys
 from storage.sql import Database, DatabaseUnavailable
@@ -51,7 +51,7 @@ SHORTEST_BOOTSTRAP_KEY = 16
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. `label` is the name that histories show, nobody else's in the tenant (`gateway.names`)."""
+    """Who asks. `label` is the name that histories show, unique in the tenant (`gateway.people.names`)."""
 
     tenant: str
     role: Role

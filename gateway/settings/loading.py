@@ -18,7 +18,7 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 from classifiers.text import normalise
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.lists import unknown_rules
-from gateway.policy import read_examples
+from gateway.gatekeeping.policy import read_examples
 from gateway.rag.contexts import read_contexts
 from gateway.settings import ExampleSettings, GateSettings, PolicySettings, Settings
 

@@ -8,7 +8,7 @@ from typing import Any
 from classifiers import ClassifierError
 from gateway.domain import Turn
 from gateway.errors import UpstreamUnavailable
-from gateway.rag.completions import ChatModel, Completion
+from gateway.models.completions import ChatModel, Completion
 
 __all__ = ["AskedModel"]
 

@@ -18,12 +18,12 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.rows import new_id
+from gateway.database import reading, writing
 from gateway.errors import Conflict, InvalidRequest, NotFound
-from gateway.review.kept import reading, writing
 from storage.schema import acceptance_pairs, acceptance_tests, acceptance_votes
 from storage.sql import Database
 
-__all__ = ["Acceptance", "AcceptanceTest", "Better", "Pair", "Side", "Vote", "chained", "commitment_of"]
+__all__ = ["AcceptanceTest", "AcceptanceTests", "Better", "Pair", "Side", "Vote", "chained", "commitment_of"]
 
 Side = Literal["left", "right"]
 Better = Literal["left", "right", "same"]
@@ -71,7 +71,7 @@ class AcceptanceTest:
     votes: dict[str, int]  # judged pairs, by person
 
 
-class Acceptance:
+class AcceptanceTests:
     """Keeps tests."""
 
     def __init__(self, db: Database) -> None:

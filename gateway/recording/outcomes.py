@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from gateway.batches import Batches
 from gateway.figures.counts import count
+from gateway.recording.batches import Batches
 from storage.schema import outcomes
 from storage.sql import Database
 

@@ -16,9 +16,9 @@ from sqlalchemy import Select, select
 
 from classifiers.gate import GateVerdict
 from encoders import Encoder, encode_one
+from gateway.database import reading
 from gateway.errors import InvalidRequest
 from gateway.figures.rates import Rate
-from gateway.review.kept import reading
 from gateway.stages import Gate
 from storage.schema import outcomes, tickets
 from storage.sql import Database

@@ -1,4 +1,4 @@
-"""Trying: a question walks the way that an asker's would, and leaves no trace.
+"""A dry run: a question walks the way that a real one would, and leaves no trace.
 
 The stages are those that serve: the same gate, shelf, chatbot and judge, so a try costs what an answer costs.
 What keeps things is left out: no ticket is opened, and neither outcomes nor lookups nor accepted offers are
@@ -15,13 +15,13 @@ from typing import Literal
 from classifiers import ClassifierError
 from classifiers.gate import GateVerdict
 from encoders import Encoder, encode_one
-from gateway.configuration import with_policy
 from gateway.domain import Conversation, Outcome, Question, Reply, Step
 from gateway.pipeline import Pipeline
 from gateway.settings import Settings
+from gateway.settings.loading import with_policy
 from gateway.stages import Gate
 
-__all__ = ["Compared", "NoTickets", "Trying", "Unwatched"]
+__all__ = ["Compared", "DryRun", "NoTickets", "Unwatched"]
 
 _NO_TICKET = "T-00000000"  # in the place of a ticket's number; none has it, as none is drawn of noughts alone
 
@@ -74,7 +74,7 @@ class Compared:
         return (now and (now.label, now.topic)) != (other and (other.label, other.topic))
 
 
-class Trying:
+class DryRun:
     """Walks questions without a trace, and lets another policy judge them."""
 
     def __init__(

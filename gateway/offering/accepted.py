@@ -14,15 +14,15 @@ from cache.entries import Entry
 from cache.queries import changing
 from cache.store import EntryStore
 from cache.suggestions import Suggestions
-from gateway.batches import Batches
 from gateway.domain import Answered, Conversation, Outcome, Question, Reply, Turn
 from gateway.errors import NotFound
+from gateway.recording.batches import Batches
 from gateway.review.steps import storable
 from storage.schema import ticket_events, tickets
 from storage.schema.base import holds
 from storage.sql import Database
 
-__all__ = ["Acceptances"]
+__all__ = ["AcceptedOffers"]
 
 REMEMBERED = timedelta(days=1)  # how long an offer made in a chat may wait for its yes
 LOOKED_AT = 5  # tickets with the same words
@@ -47,7 +47,7 @@ class _Heard:
     entry: str
 
 
-class Acceptances:
+class AcceptedOffers:
     """Takes a yes over HTTP, and hears it in a chat. Only what was offered can be accepted."""
 
     def __init__(

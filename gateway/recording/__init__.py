@@ -1,0 +1,1 @@
+"""What is written down about questions in the background, in batches; and how a failure reaches the log."""
