@@ -40,7 +40,7 @@ class _InALanguage(BaseModel):
         return self
 
     def _read_script(self) -> None:
-        self.lang = language_of(self._said())
+        self.lang = language_of(self._said(), default="ja")
 
     def _said(self) -> str:
         """The text whose script is read."""
@@ -64,8 +64,8 @@ class Pair(_InALanguage):
     cached_lang: str | None = None  # as `lang`, where only that is given
 
     def _read_script(self) -> None:
-        self.lang = language_of(self.question)
-        self.cached_lang = self.cached_lang or language_of(self.cached_question)
+        self.lang = language_of(self.question, default="ja")
+        self.cached_lang = self.cached_lang or language_of(self.cached_question, default="ja")
 
 
 class ShelfEntry(_InALanguage):

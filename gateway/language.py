@@ -43,8 +43,10 @@ _EITHER = re.compile(
 )
 
 
-def language_of(text: str, *, hint: str | None = None, default: Language = "ja") -> Language:
+def language_of(text: str, *, default: Language, hint: str | None = None) -> Language:
     """The language of a text; `hint` decides where the text alone can't, then `default`.
+
+    The default is the operator's, for every stage (`Stores.language_of`): on another shelf nothing is found.
 
     Kana is Japanese. Bare Han is told by characters that only one country writes, then by words. Other
     letters are English, the language of our replies to the rest of the world. 123, 😀 or ？？？ tell nothing.
@@ -133,4 +135,4 @@ def _code(character: str, encoding: str) -> bytes | None:
 
 
 # What an import must know of this gateway.
-ASKED_IN: Final = Languages(LANGUAGES, lambda text, language: language_of(text, hint=language))
+ASKED_IN: Final = Languages(LANGUAGES, lambda text, language: language_of(text, hint=language, default="ja"))

@@ -22,6 +22,7 @@ from encoders.onnx import OnnxEncoder
 from encoders.pairs import MemoPairModel, OnnxPairModel, PairModel
 from encoders.sentence_transformers import SentenceTransformersEncoder
 from encoders.shipped import load_shipped
+from gateway.language import Language, language_of
 from gateway.rag.documents import Documents
 from gateway.settings import Settings
 from storage.edge import EdgeIndex
@@ -46,6 +47,11 @@ class Stores:
     entries: EntryStore
     documents: Documents
     shelf: Shelf
+    default_language: Language  # of questions whose script does not tell
+
+    def language_of(self, text: str) -> Language:
+        """On which shelf a question by itself is looked for."""
+        return language_of(text, default=self.default_language)
 
     async def index_pending(self, *, progress: Progress | None = None) -> int:
         """Bring the index of entries up to SQL; says how many changed."""
@@ -106,6 +112,7 @@ async def open_stores(settings: Settings, *, anew: bool = False) -> AsyncIterato
             entries=entries,
             documents=Documents(database, indexes[1], encoder),
             shelf=shelf,
+            default_language=settings.understanding.default_language,
         )
 
 

@@ -209,7 +209,7 @@ def _frozen(row: _CaseRow) -> AnswerCase:
     asked = row.real_question or row.question or ""
     return AnswerCase(
         id=row.id or f"q-{hashlib.sha256(asked.encode()).hexdigest()[:12]}",
-        lang=row.lang or language_of(asked),
+        lang=row.lang or language_of(asked, default="ja"),
         real_question=asked,
         question=row.question or asked,
         messages=tuple(Turn(turn.role, turn.text) for turn in row.messages),

@@ -116,7 +116,10 @@ async def gate_sources(stores: Stores, kept: KeptFits | None = None) -> list[Sco
     """Where proof of scope is found: verified entries and the operator's documents."""
     passages = partial(stores.documents.some_passages, COUNTED_PASSAGES)
     rarity = await kept.rarity(passages) if kept else Rarity.fitted(await passages())
-    return [EntryScope(stores.shelf), PassageScope(stores.passage_index, rarity, source_key="path")]
+    return [
+        EntryScope(stores.shelf, stores.language_of),
+        PassageScope(stores.passage_index, rarity, source_key="path"),
+    ]
 
 
 async def fitted_gate(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cache.shelf import Shelf
 from classifiers.gate import Neighbour
 from classifiers.gate.lexical import lexical_share
 from encoders import Encoded, EncoderError
-from gateway.language import language_of
+from gateway.language import Language
 from storage.vectors import IndexUnavailable
 
 __all__ = ["EntryScope"]
@@ -19,12 +19,13 @@ LOOKED_AT = 3
 class EntryScope:
     """Shows the gate the verified entries near a question (a `ScopeSource`)."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Shelf, language_of: Callable[[str], Language]) -> None:
         self._shelf = shelf
+        self._language_of = language_of
 
     async def near(self, question: Encoded, /, *, tenant: str, group: str = "") -> Sequence[Neighbour]:
         """The nearest entries that the asker may read; none where index or encoder can't be asked."""
-        shelf = {"tenant": tenant, "language": language_of(question.text), "group": group}
+        shelf = {"tenant": tenant, "language": self._language_of(question.text), "group": group}
         if exact := await self._shelf.exact(question, **shelf):
             return [_neighbour(question, exact.phrasing, 1.0, exact.entry.id)]
         try:

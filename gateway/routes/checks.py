@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from encoders import encode_one
 from gateway.checking import checked_within
-from gateway.language import language_of
 from gateway.people.access import ClientDep
 from gateway.review.steps import Json, rendered
 from gateway.routes.services import ServicesDep
@@ -56,9 +55,7 @@ async def gate(body: GateRequest, caller: ClientDep, services: ServicesDep) -> J
 async def lookup(body: LookupRequest, caller: ClientDep, services: ServicesDep) -> Json:
     """Look for a verified answer: a hit, a near miss or a miss."""
     encoded = await encode_one(services.stores.encoder, body.question)
-    language = body.language or language_of(
-        body.question, default=services.settings.understanding.default_language
-    )
+    language = body.language or services.stores.language_of(body.question)
     return rendered(
         await services.stores.shelf.find(encoded, tenant=caller.tenant, group=caller.group, language=language)
     )

@@ -16,7 +16,7 @@ from cache.content import GROUP, Content, content_of
 from cache.entries import Entry, EntryKind, EntryState, Source
 from cache.queries import Filters
 from gateway.assembly import Services
-from gateway.language import Language, language_of
+from gateway.language import Language
 from gateway.people.access import ReviewerDep
 from gateway.review.approval import Approval, collision_body, review_body, would_be
 from gateway.review.editing import edited, moved
@@ -142,7 +142,7 @@ async def create(body: EntryBody, caller: ReviewerDep, services: ServicesDep) ->
         | {
             "phrasings": tuple(body.phrasings),
             "sources": sources_of(body.sources),
-            "language": body.language or _language_of(services, body.phrasings[0]),
+            "language": body.language or services.stores.language_of(body.phrasings[0]),
             "owner": body.owner or caller.label,
         }
     )
@@ -161,7 +161,7 @@ async def preview(body: PreviewBody, caller: ReviewerDep, services: ServicesDep)
     content = Content(
         kind="ground_truth",
         group=body.group,
-        language=body.language or _language_of(services, body.phrasings[0]),
+        language=body.language or services.stores.language_of(body.phrasings[0]),
         phrasings=tuple(body.phrasings),
         answer="…",  # no answer is looked at
     )
@@ -250,10 +250,6 @@ async def _told(services: Services, entry: Entry, approval: Approval, *, by: str
     """An entry that was kept, and what its reviewer should know."""
     indexed, seen = await index_now(services), await approval.tell(entry, by=by)
     return {"entry": rendered(entry), "indexed": indexed, "review": seen}
-
-
-def _language_of(services: Services, phrasing: str) -> Language:
-    return language_of(phrasing, default=services.settings.understanding.default_language)
 
 
 def sources_of(bodies: Sequence[SourceBody]) -> tuple[Source, ...]:

@@ -113,7 +113,7 @@ def _problem(rewritten: str, text: str, turns: Sequence[Turn], wording: Wording)
     """Why a rewrite can't be used. A model that follows the asker's orders must not widen what he asked."""
     if len(rewritten) > _LONGEST_REWRITE:
         return "too long"
-    if language_of(rewritten, hint=wording.language) != wording.language:
+    if language_of(rewritten, default=wording.language) != wording.language:
         return "another language"
     if points_back(rewritten, wording):
         return "still leans"

@@ -17,6 +17,7 @@ from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, EncoderIdentity, encode_one
 from gateway.gatekeeping.scope import EntryScope
+from gateway.language import Language
 from gateway.people.access import BootstrapKey, Keys
 from gateway.pipeline import Pipeline
 from gateway.rag.knowledge import KnowledgeRag
@@ -65,6 +66,9 @@ class Services:
     keys: Keys
     settings: Settings
     telemetry: Telemetry
+
+    def language_of(self, text: str) -> Language:
+        return "en"
 
 
 @dataclass
@@ -135,7 +139,7 @@ async def _neighbours(desk: Desk, asker: str, question: Encoded) -> object:
 
 async def _gate(desk: Desk, asker: str, question: Encoded) -> object:
     who = ASKERS[asker]
-    return await EntryScope(desk.shelf).near(question, tenant=who.tenant, group=who.group)
+    return await EntryScope(desk.shelf, lambda text: "en").near(question, tenant=who.tenant, group=who.group)
 
 
 async def _lookup(desk: Desk, asker: str, question: Encoded) -> object:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from cache.matching import Candidate
 from cache.queries import Filters
 from encoders import encode_one
-from gateway.language import language_of
 from gateway.stores import Stores
 
 __all__ = ["near"]
@@ -21,7 +20,7 @@ async def near(stores: Stores, tenant: str, filters: Filters) -> list[Candidate]
     """
     text = filters.search or ""
     question = await encode_one(stores.encoder, text)
-    language = filters.language or language_of(text)
+    language = filters.language or stores.language_of(text)
     choices = await stores.entries.choices(tenant)
     best: dict[str, Candidate] = {}
     for group in dict.fromkeys(("", *choices.groups)):

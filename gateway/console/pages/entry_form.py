@@ -11,7 +11,7 @@ from cache.content import Content
 from cache.entries import Entry, EntryKind, Source
 from gateway.console.visit import Visit
 from gateway.errors import InvalidRequest
-from gateway.language import LANGUAGES, language_of
+from gateway.language import LANGUAGES
 
 __all__ = ["Form"]
 
@@ -55,11 +55,10 @@ class Form:
         """
         had = {one.document: one for one in self.entry.sources} if self.entry else {}
         question = self.question.value.strip()
-        default = self.visit.services.settings.understanding.default_language
         named = dict.fromkeys(_lines_of(self.sources.value))
         return Content(
             kind=self.kind.value,
-            language=self.in_language.value or language_of(question, default=default),
+            language=self.in_language.value or self.visit.services.stores.language_of(question),
             phrasings=(question, *_lines_of(self.phrasings.value)),
             answer=self.answer.value or "",
             group=self.group.value.strip(),
