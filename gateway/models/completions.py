@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import aiohttp
 import httpx2
@@ -20,19 +20,14 @@ from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, DefaultAi
 
 from gateway.domain import Tokens, Turn
 from gateway.errors import ToolCalled, UpstreamUnavailable
-from gateway.models.chunks import ChatChunks, Chunks, ResponseEvents
+from gateway.models.wires import WIRES, NoText, WireName
 from gateway.settings import LlmSettings
 from gateway.tracing import Call, calling
 
-__all__ = ["ChatModel", "Completion", "Listen", "Wire"]
+__all__ = ["ChatModel", "Completion", "Listen"]
 
-Wire = Literal["chat", "responses"]  # /chat/completions or /responses
 Listen = Callable[[str, Mapping[str, Any]], None]  # is told text and reply as far as they came
 
-# What an asker may not change: the words, the model, and how the reply comes.
-_OURS = frozenset({"messages", "input", "model", "stream", "stream_options", "n"})
-_NEEDS_A_PERSON_AT_THE_OTHER_END = frozenset({"tools", "tool_choice", "functions", "function_call"})
-_RESPONSES_TAKES = frozenset({"temperature", "top_p", "user", "metadata", "reasoning", "service_tier"})
 _CONNECTIONS = 1000
 _IDLE_S = 30.0  # shorter than the keep-alive of common servers would be safe, longer saves handshakes
 _SPEAKS_OF_THE_REQUEST = frozenset({400, 413, 422})  # an asker can cause these: they don't open the circuit
@@ -67,7 +62,7 @@ class ChatModel:
         base_url: str,
         model: str,
         api_key: str | None = None,
-        wire: Wire = "chat",
+        wire: WireName = "chat",
         connect_timeout_s: float = 3.0,
         timeout_s: float = 60.0,
         max_retries: int = 2,
@@ -79,8 +74,7 @@ class ChatModel:
         self.model = model
         self._name = name
         self._base_url = base_url
-        self._wire: Wire = wire
-        self._path = "/chat/completions" if wire == "chat" else "/responses"
+        self._wire = WIRES[wire]
         self._timeout_s = timeout_s
         self._extra_body = dict(extra_body or {})
         limits = httpx2.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_IDLE_S)
@@ -133,11 +127,8 @@ class ChatModel:
         Raises:
             UpstreamUnavailable: no answer, or none that can be read.
         """
-        many = {"n": n} if self._wire == "chat" else {}
-        reply, _ = await self._reply({**self._body(turns, options), **many}, None)
-        found = reply.get("choices")
-        choices = found[:n] if self._wire == "chat" and isinstance(found, list) and found else [None]
-        read = [self._attempt(reply if one is None else {**reply, "choices": [one]}) for one in choices]
+        reply, _ = await self._reply({**self._body(turns, options), **self._wire.several(n)}, None)
+        read = [self._attempt(one) for one in self._wire.split(reply)[:n]]
         failed = [one for one in read if isinstance(one, UpstreamUnavailable)]
         if len(failed) == len(read):
             raise failed[0]
@@ -150,8 +141,8 @@ class ChatModel:
             return exc
 
     def _read(self, reply: Mapping[str, Any], first_s: float | None) -> Completion:
-        text = _chat_text(reply) if self._wire == "chat" else _responses_text(reply)
-        if isinstance(text, _NoText):
+        text = self._wire.text(reply)
+        if isinstance(text, NoText):
             failure = ToolCalled if text.called else UpstreamUnavailable
             raise failure(f"{self._name} {text.why}", cause=text.cause)
         named = reply.get("model")
@@ -178,19 +169,8 @@ class ChatModel:
 
     def _body(self, turns: Sequence[Turn], options: Mapping[str, Any]) -> dict[str, Any]:
         messages = [{"role": turn.role, "content": turn.text} for turn in turns]
-        passed = {
-            key: value
-            for key, value in options.items()
-            if key not in _OURS and key not in _NEEDS_A_PERSON_AT_THE_OTHER_END
-        }
-        if self._wire == "chat":
-            return {**passed, **self._extra_body, "model": self.model, "messages": messages}
-        longest = passed.get("max_completion_tokens", passed.get("max_tokens"))
-        passed = {key: value for key, value in passed.items() if key in _RESPONSES_TAKES}
-        if longest is not None:
-            passed["max_output_tokens"] = longest
-        include = {"include": ["file_search_call.results"]}
-        return {**passed, **include, **self._extra_body, "model": self.model, "input": messages}
+        passed = {**self._wire.passed(options), **self._extra_body, "model": self.model}
+        return {**passed, self._wire.conversation: messages}
 
     async def _asked(
         self, body: dict[str, Any], headers: Mapping[str, str], listen: Listen | None
@@ -206,7 +186,7 @@ class ChatModel:
                     answered = await self._streamed(body, headers, listen)
                 else:
                     response = await self._client.post(
-                        self._path, cast_to=httpx2.Response, body=body, options={"headers": headers}
+                        self._wire.path, cast_to=httpx2.Response, body=body, options={"headers": headers}
                     )
                     answered = _object(response.content), None
         except APIStatusError as exc:
@@ -231,19 +211,18 @@ class ChatModel:
         self, body: dict[str, Any], headers: Mapping[str, str], listen: Listen
     ) -> tuple[Mapping[str, Any], float | None]:
         """The reply put together from its stream, told as it comes; a server may answer in one piece."""
-        usage = {"stream_options": {"include_usage": True}} if self._wire == "chat" else {}
         started, first_s = perf_counter(), None
         async with await self._client.post(
-            self._path,
+            self._wire.path,
             cast_to=object,
-            body={**body, **usage, "stream": True},
+            body={**body, **self._wire.streaming, "stream": True},
             options={"headers": headers},
             stream=True,
             stream_cls=AsyncStream[object],
         ) as stream:
             if "event-stream" not in stream.response.headers.get("content-type", ""):
                 return _object(await stream.response.aread()), None
-            chunks: Chunks = ChatChunks() if self._wire == "chat" else ResponseEvents()
+            chunks = self._wire.chunks()
             async for event in stream:
                 if not isinstance(event, Mapping):
                     raise ValueError(f"an event that is a JSON {type(event).__name__}, not an object")
@@ -257,56 +236,6 @@ class ChatModel:
 
     def _unavailable(self, what: str, *, cause: str) -> UpstreamUnavailable:
         return UpstreamUnavailable(f"{self._name} {what}", cause=cause)
-
-
-@dataclass(frozen=True, slots=True)
-class _NoText:
-    why: str
-    cause: str = "no_text"
-    called: bool = False  # a tool, instead of answering
-
-
-def _chat_text(reply: Mapping[str, Any]) -> str | _NoText:
-    choices = reply.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
-        return _NoText("answered without choices", "unreadable")
-    message = choices[0].get("message")
-    if not isinstance(message, Mapping):
-        return _NoText("answered without a message", "unreadable")
-    if choices[0].get("finish_reason") == "content_filter":
-        return _NoText("withheld its own answer (finish_reason content_filter)", "filtered")
-    if message.get("tool_calls") or message.get("function_call"):
-        return _NoText("asked for a tool call, which nobody here can make", called=True)
-    text = _joined(message.get("content"), part="text")
-    if not text and message.get("refusal"):
-        return _NoText("refused to answer")
-    return text or _NoText("answered without text")
-
-
-def _responses_text(reply: Mapping[str, Any]) -> str | _NoText:
-    output = reply.get("output")
-    if not isinstance(output, list):
-        return _NoText("answered without output", "unreadable")
-    items = [item for item in output if isinstance(item, Mapping)]
-    if any(item.get("type") == "function_call" for item in items):
-        return _NoText("asked for a tool call, which nobody here can make", called=True)
-    details = reply.get("incomplete_details")
-    if isinstance(details, Mapping) and details.get("reason") == "content_filter":
-        return _NoText("withheld its own answer (content_filter)", "filtered")
-    texts = [
-        _joined(item.get("content"), part="output_text") for item in items if item.get("type") == "message"
-    ]
-    return "\n\n".join(filter(None, texts)) or _NoText("answered without text")
-
-
-def _joined(content: Any, *, part: str) -> str:
-    """A text, or the texts of its parts."""
-    if isinstance(content, str):
-        return content.strip()
-    if not isinstance(content, list):
-        return ""
-    texts = [item.get("text") for item in content if isinstance(item, Mapping) and item.get("type") == part]
-    return "".join(text for text in texts if isinstance(text, str)).strip()
 
 
 def _is_count(value: object) -> bool:
