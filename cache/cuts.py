@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from cache.calibration import Cut
-from storage.remembered import recall, remember, remember_first
+from storage.remembered import read_as, recall, remember, remember_first
 from storage.sql import Database
 
 __all__ = ["PAUSED", "Cuts"]
@@ -76,11 +78,19 @@ class Cuts:
     def _value(self, cut: Cut) -> dict[str, Any]:
         return asdict(cut) | {"made_for": self._made_for}
 
-    def _valid(self, value: dict[str, object] | None) -> Cut | None:
-        if value is None or value.get("made_for") != self._made_for:
+    def _valid(self, value: object) -> Cut | None:
+        kept = read_as(_KEPT, value, otherwise=None)
+        if kept is None or kept.made_for != self._made_for or kept.target_error != self._target_error:
             return None
-        cut = Cut(**{name: field for name, field in value.items() if name != "made_for"})  # type: ignore[arg-type]
-        return cut if cut.target_error == self._target_error else None
+        return Cut(**{field.name: getattr(kept, field.name) for field in fields(Cut)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept(Cut):
+    made_for: str
+
+
+_KEPT: TypeAdapter[_Kept | None] = TypeAdapter(_Kept)
 
 
 def _scores(cut: Cut) -> tuple[float, float | None, str]:

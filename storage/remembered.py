@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.schema.access import settings
 
-__all__ = ["Basis", "recall", "recall_all", "remember", "remember_first"]
+__all__ = ["Basis", "read_as", "recall", "recall_all", "remember", "remember_first"]
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +27,14 @@ class Basis:
     def changed_since(self, before: Mapping[str, Any]) -> tuple[str, ...]:
         """What differs, by name."""
         return tuple(name for name, value in asdict(self).items() if before.get(name) != value)
+
+
+def read_as(form: TypeAdapter[T], value: object, *, otherwise: T) -> T:
+    """A value in the form it is kept in, `otherwise` where a hand or another release wrote it differently."""
+    try:
+        return form.validate_python(value)
+    except ValidationError:
+        return otherwise
 
 
 async def recall(connection: AsyncConnection, name: str, *, lock: bool = False) -> Any:

@@ -11,11 +11,12 @@ from importlib.resources import files
 from typing import Any, Self
 
 import structlog
+from pydantic import TypeAdapter
 
 from classifiers.faithfulness.promise import CutPromise, CutsInForce
 from encoders import EncoderIdentity
 from gateway.settings import FaithfulnessSettings
-from storage.remembered import Basis, recall, remember
+from storage.remembered import Basis, read_as, recall, remember
 from storage.sql import Database, DatabaseUnavailable
 
 __all__ = ["PROMISE", "FaithfulnessPromises", "MadeFor", "can_be_cut"]
@@ -56,6 +57,17 @@ class MadeFor(Basis):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    made_for: Mapping[str, Any]
+    promises: Mapping[str, CutPromise]  # by language
+    answers: Sequence[str]  # digests of those the cuts were found on
+
+
+_KEPT = TypeAdapter(_Kept)
+_NOTHING = _Kept(made_for={}, promises={}, answers=())  # made for nothing that there is
+
+
 class FaithfulnessPromises:
     """Keeps the cuts of `sekisho calibrate faithfulness`, and brings them into force in every replica."""
 
@@ -67,10 +79,10 @@ class FaithfulnessPromises:
 
     async def refresh(self) -> None:
         """Read what is kept; cuts that were made for something else are not used."""
-        value = await self._kept()
-        changed = self._made_for.changed_since(value["made_for"]) if value else ()
-        usable = value["promises"] if value and not changed else {}
-        self.cuts.present = {lang: float(promise["cut"]) for lang, promise in usable.items()}
+        kept = await self._kept()
+        changed = self._made_for.changed_since(kept.made_for) if kept else ()
+        usable = kept.promises if kept and not changed else {}
+        self.cuts.present = {language: promise.cut for language, promise in usable.items()}
         if changed and changed != self._dropped:
             structlog.get_logger("sekisho.faithfulness").warning(
                 "calibrated cuts dropped: run `sekisho calibrate faithfulness` again",
@@ -83,23 +95,19 @@ class FaithfulnessPromises:
 
         A language without a new one keeps the one it has, if that was made for the same judge.
         """
-        value = await self._kept()
-        before = value if value and not self._made_for.changed_since(value["made_for"]) else {}
-        row = {
-            "made_for": asdict(self._made_for),
-            "promises": {**before.get("promises", {}), **{k: asdict(v) for k, v in promises.items()}},
-            "answers": [*dict.fromkeys([*answers, *before.get("answers", ())])][:_MOST_DIGESTS],
-        }
+        before = await self._usable()
+        kept = _Kept(
+            made_for=asdict(self._made_for),
+            promises={**before.promises, **promises},
+            answers=[*dict.fromkeys([*answers, *before.answers])][:_MOST_DIGESTS],
+        )
         async with self._db.begin() as connection:
-            await remember(connection, {PROMISE: row})
+            await remember(connection, {PROMISE: asdict(kept)})
         await self.refresh()
 
     async def calibrated_on(self) -> frozenset[str]:
         """The digests of the answers that the cuts in force were found on."""
-        value = await self._kept()
-        if not value or self._made_for.changed_since(value["made_for"]):
-            return frozenset()
-        return frozenset(value["answers"])
+        return frozenset((await self._usable()).answers)
 
     async def run(self) -> None:
         """Follow what others keep, for as long as the gateway runs."""
@@ -111,10 +119,15 @@ class FaithfulnessPromises:
                 log = structlog.get_logger("sekisho.faithfulness")
                 log.warning("the judge's cuts were not read", error=str(exc))
 
-    async def _kept(self) -> dict[str, Any] | None:
+    async def _usable(self) -> _Kept:
+        """What is kept and was made for this judge."""
+        kept = await self._kept()
+        return kept if kept and not self._made_for.changed_since(kept.made_for) else _NOTHING
+
+    async def _kept(self) -> _Kept | None:
         async with self._db.connect() as connection:
-            found: dict[str, Any] | None = await recall(connection, PROMISE)
-        return found
+            value = await recall(connection, PROMISE)
+        return None if value is None else read_as(_KEPT, value, otherwise=_NOTHING)
 
 
 @lru_cache(maxsize=1)

@@ -12,11 +12,12 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import structlog
+from pydantic import TypeAdapter
 
 from classifiers.gate import Policy
 from classifiers.gate.promise import CutsInForce, GateCuts, Promise
 from encoders import EncoderIdentity
-from storage.remembered import Basis, recall_all, remember
+from storage.remembered import Basis, read_as, recall_all, remember
 from storage.sql import Database, DatabaseUnavailable
 
 __all__ = ["GatePromises", "MadeFor", "Standing"]
@@ -55,6 +56,16 @@ class Standing:
     fitted: GateCuts
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    made_for: Mapping[str, Any]
+    cuts: GateCuts | None
+
+
+_KEPT = TypeAdapter(_Kept)
+_UNREADABLE = _Kept(made_for={}, cuts=None)  # made for nothing that there is
+
+
 class GatePromises:
     """Keeps the promises of `sekisho calibrate gate`, and brings them into force in every replica."""
 
@@ -85,8 +96,9 @@ class GatePromises:
             return
         for cuts, standing in list(self._standing.items()):
             value = kept.get(standing.tenant) or kept.get("default")
-            changed = standing.made_for.changed_since(value["made_for"]) if value else ()
-            cuts.present = GateCuts(**value["cuts"]) if value and not changed else None
+            found = read_as(_KEPT, value, otherwise=_UNREADABLE) if value else None
+            changed = standing.made_for.changed_since(found.made_for) if found else ()
+            cuts.present = found.cuts if found and not changed else None
             self._tell(standing.tenant, changed)
 
     async def keep(self, standing: Standing, promise: Promise) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from cache.calibration import Cut
 from cache.cuts import PAUSED, Cuts
+from storage.remembered import remember
 from storage.sql import Database
 
 DEFAULT = Cut(score=0.8, target_error=0.01, bound=None, probes=0, served=0.0, why="default")
@@ -72,3 +73,12 @@ async def test_a_cut_counts_only_for_its_model_and_target(cuts: Cuts, database: 
     await cuts.keep("shop", "en", CALIBRATED)
     assert await Cuts(database, target_error=0.01, made_for="model@2").of("shop", "en") is None
     assert await Cuts(database, target_error=0.02, made_for="model@1").of("shop", "en") is None
+
+
+@pytest.mark.parametrize(
+    "garbage", ["0.5", {"made_for": "model@1"}, {"made_for": "model@1", "score": "high"}], ids=str
+)
+async def test_what_is_kept_in_no_form_we_know_cuts_nothing(database: Database, garbage: object) -> None:
+    async with database.begin() as connection:
+        await remember(connection, {"cache.cut.shop.en": garbage})
+    assert await Cuts(database, target_error=0.01, made_for="model@1").of("shop", "en") is None

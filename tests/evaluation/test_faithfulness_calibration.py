@@ -33,6 +33,7 @@ from gateway.settings import FaithfulnessSettings, Settings
 from gateway.settings.loading import load_settings
 from gateway.stores import open_database
 from gateway.telemetry import Metrics
+from storage.remembered import remember
 from storage.schema import draft_labels, tickets
 from storage.sql import Database
 
@@ -78,7 +79,7 @@ def run(config: Path) -> Callable[..., tuple[int, str]]:
     return run
 
 
-async def kept(config: Path) -> dict[str, Any] | None:
+async def kept(config: Path) -> Any:
     async with open_database(load_settings(config)) as database:
         return await FaithfulnessPromises(database, MadeFor.of(FaithfulnessSettings(), IDENTITY))._kept()
 
@@ -93,8 +94,8 @@ def test_cases_set_the_cut_of_their_language_and_evaluate_says_so(
     assert "1 answers left out: the judge was fitted on" in said
     value = anyio.run(kept, config)
     assert value is not None
-    assert set(value["promises"]) == {"en"}
-    assert len(value["answers"]) == len(TRUE)
+    assert set(value.promises) == {"en"}
+    assert len(value.answers) == len(TRUE)
     _, said = run(*CASES[:5], case("Wild.", faithful=False), command="evaluate")
     assert "the cut that serves was calibrated on 5 of these answers" in said
 
@@ -242,3 +243,14 @@ async def test_an_operators_own_cut_is_not_overruled(database: Database) -> None
     settings = FaithfulnessSettings(cut=0.2)
     async with open_checking(settings, database, HashingEncoder(8), *counted()) as judge:
         assert not isinstance(judge, CalibratedJudge)
+
+
+@pytest.mark.parametrize(
+    "garbage", ["0.5", {"promises": {}}, {"made_for": {}, "promises": {"en": 1}, "answers": []}], ids=str
+)
+async def test_what_is_kept_in_no_form_we_know_decides_nothing(database: Database, garbage: object) -> None:
+    promises = FaithfulnessPromises(database, MadeFor.of(FaithfulnessSettings(), IDENTITY))
+    async with database.begin() as connection:
+        await remember(connection, {"faithfulness.promise": garbage})
+    await promises.refresh()
+    assert (promises.cuts.present, await promises.calibrated_on()) == ({}, frozenset())

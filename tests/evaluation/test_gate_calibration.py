@@ -21,6 +21,7 @@ from gateway.cli import app
 from gateway.errors import InvalidRequest
 from gateway.gatekeeping.promises import GatePromises, MadeFor, Standing
 from gateway.settings.loading import load_settings
+from storage.remembered import remember
 from storage.sql import Database
 
 THINGS = ("card", "loan card", "book", "magazine", "film", "map", "atlas", "newspaper", "e-book", "audiobook")
@@ -194,3 +195,15 @@ async def test_reading_with_open_cuts_is_not_disturbed_by_what_is_kept(database:
         await promises.refresh()
         assert cuts.present == OPEN
     assert cuts.present == PROMISE.cuts
+
+
+@pytest.mark.parametrize(
+    "garbage", ["0.5", {"scope": 0.5}, {"made_for": {}, "cuts": {"scope": "low"}}, [1]], ids=str
+)
+async def test_what_is_kept_in_no_form_we_know_decides_nothing(database: Database, garbage: object) -> None:
+    promises, cuts = GatePromises(database), CutsInForce()
+    async with database.begin() as connection:
+        await remember(connection, {"gate.promise.default": garbage})
+    await promises.stand_for(cuts, STANDING)
+    assert cuts.present is None
+    assert set(promises.dropped("default")) == {"policy", "encoder", "judge", "max_false_refusal"}
