@@ -20,8 +20,8 @@ from gateway.console.components.keys import Keys
 from gateway.console.components.telling import Telling, Undo, tell
 from gateway.console.texts import Texts
 from gateway.errors import NotAllowed, SekishoError
-from gateway.failures import log_failure
 from gateway.people import Person, PersonRole
+from gateway.recording.failures import log_failure
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
