@@ -23,7 +23,8 @@ __all__ = ["agreed", "alternatives", "turned"]
 
 ALIGNED = 0.5  # share of a statement's other words in a clause that speaks of the same thing
 AS_GOOD = 0.7  # of the best clause; one as good as that on the statement's side supports it
-TURNED = ("open", "need")  # kinds with two sides, of which a denial says the other
+WHOLE, NEARLY = 0.99, 0.9  # where a clause on another side has all of it, one on its side needs nearly all
+TURNED = ("open", "need", "allowed")  # kinds with two sides, of which a denial says the other
 EXCEPT = re.compile(r"以外|除[きくい外]|除.{1,12}外|\b(?:except|other than|apart from|unless)\b")
 REACH = 60  # characters before or behind a word, in which it may be denied
 OCCASIONS = ("weekday", "month#")  # numbers that say when something is open
@@ -76,7 +77,8 @@ def _own(each: Said) -> Sides:
 def _otherwise(each: Said, kind: str, side: str, known: Iterable[Line]) -> str:
     """What the clause that speaks of the same thing says instead, "" if none is sure to."""
     supported, best, other = _shares(each, kind, side, known)
-    return other if best >= ALIGNED and supported < AS_GOOD * best else ""
+    less = AS_GOOD if best < WHOLE else NEARLY
+    return other if best >= ALIGNED and supported < less * best else ""
 
 
 def _shares(each: Said, kind: str, side: str, known: Iterable[Line]) -> tuple[float, float, str]:
@@ -138,6 +140,8 @@ def _rest(each: Said, kind: str) -> dict[str, float]:
     days = (q.text for q in each.line.quantities if q.unit in OCCASIONS) if kind == "open" else ()
     for day in days:
         text = text.replace(day, "\0")
+    if kind in TURNED and each.line.language != "ja":
+        text = _denied_side(kind, each.line.language).sub(lambda m: "\0" * len(m[0]), text)
     for pattern in _words(kind.split()[0], each.line.language):
         text = pattern.sub(lambda m: "\0" * len(m[0]), text)
     content = {term: each.content[term] for term in terms(text).content if term in each.content}
@@ -203,7 +207,9 @@ def _sides(plain: str, language: str, *, there: bool) -> Sides:
 
 
 def _taken(plain: str, language: str, kind: str) -> Iterator[tuple[str, str]]:
-    sides = _data()["sides"][kind][language]
+    sides = _data()["sides"][kind].get(language, {})
+    if not sides:
+        return
     denied = _pattern(_data()["denied"][language])
     for match in _any_side(kind, language).finditer(plain):
         side = list(sides)[(match.lastindex or 1) - 1]
@@ -251,6 +257,12 @@ def _doers(language: str) -> tuple[tuple[tuple[str, re.Pattern[str]], ...], ...]
 @cache
 def _any_side(kind: str, language: str) -> re.Pattern[str]:
     return _pattern("|".join(f"({words})" for words in _data()["sides"][kind][language].values()))
+
+
+@cache
+def _denied_side(kind: str, language: str) -> re.Pattern[str]:
+    denied = _data()["denied"][language].replace("$", "")
+    return _pattern(f"(?:{denied})(?={_any_side(kind, language).pattern})")
 
 
 @cache

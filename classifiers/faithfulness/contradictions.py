@@ -40,9 +40,28 @@ def denied(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tuple[bo
         len(near & known) * 2 >= len(near) > 0 and not near & denied_there and not _free_of(near, window)
         for near in said.denials
     )
-    softened = bool(said.denials) or bool(DENYING.search(said.plain))
-    dropped = not softened and any(near and near <= said.vocabulary for line in here for near in line.denials)
-    return added, dropped
+    return added, _drops(said, here)
+
+
+def _drops(said: Line, here: Sequence[Line]) -> bool:
+    """Whether its evidence denies what it says, and it denies nothing else: 无理由退货 is a word of both."""
+    theirs = [near for line in here for near in line.denials if near]
+    known = {word[0] for line in here for word in DENYING.finditer(line.plain)}
+    if any(word[0] not in known for word in DENYING.finditer(said.plain)):
+        return False
+    if any(all(own.isdisjoint(near) for near in theirs) for own in said.denials):
+        return False
+    return any(
+        near <= said.vocabulary and all(near.isdisjoint(own) for own in said.denials) for near in theirs
+    )
+
+
+def _denies_by_itself(said: Line, here: Sequence[Line]) -> bool:
+    """Whether it denies something that its evidence does not deny: 无理由退货 is a word of both."""
+    both = [near for line in here for near in line.denials]
+    words = {word[0] for line in here for word in DENYING.finditer(line.plain)}
+    denying = any(word[0] not in words for word in DENYING.finditer(said.plain))
+    return denying or any(near not in both for near in said.denials)
 
 
 def _free_of(near: set[str], window: Sequence[Line]) -> bool:

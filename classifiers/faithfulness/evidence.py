@@ -142,7 +142,7 @@ class Contexts:
         best, window = (place.line, place.window) if place else (None, ())
         unbound = self._unbound(each)
         open_share = 1 - self._covered(each, window)
-        copied = "".join(folded(written or statement).split()).strip(STOPS) in self._known.squeezed
+        copied = self._known.says("".join(folded(written or statement).split()).strip(STOPS))
         same_matter = not copied and (
             1 - open_share >= SAME_MATTER[each.line.language] or _has_the_things(each, window)
         )

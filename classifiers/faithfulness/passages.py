@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.quantity_pool import Quantity, QuantityPool
 from classifiers.faithfulness.said import ECHO, NEAR, Said
 from classifiers.faithfulness.segmentation import sentences
-from classifiers.faithfulness.wording import terms
+from classifiers.faithfulness.wording import is_cjk, terms
 
 __all__ = ["Passage", "Passages", "Place", "covered"]
 
@@ -23,6 +24,7 @@ STEM = 5  # letters in which two forms of a word agree at least: uninstall, unin
 STEM_SHARE = 0.7
 MOST_REMEMBERED = 128  # passages; 65 bytes a character in English, 280 in Japanese
 LONGEST_REMEMBERED = 4_000  # characters
+EDGES = "\n.。!！?？,，、;；:：()[]{}「」『』“”\"'|*•·"  # of a clause; "" is one, too
 SHORTEST_COMPOUND = 6  # letters of a word that may stand apart in the contexts: smart phone
 
 
@@ -41,7 +43,7 @@ class Passage:
     def __init__(self, text: str) -> None:
         self.lines = [Line(s.text, start=s.start) for s in sentences(text)]
         self.plain = "\n".join(line.plain for line in self.lines)
-        self.squeezed = "".join(self.plain.split())
+        self.squeezed = "\n".join("".join(line.plain.split()) for line in self.lines)
         self.pairs = {pair for line in self.lines for pair in itertools.pairwise(line.terms.units)}
         self.units = {unit for line in self.lines for unit in line.terms.units}
         self.where: dict[str, list[int]] = defaultdict(list)
@@ -74,7 +76,7 @@ class Passages:
         self._passage_of = [number for number, passage in enumerate(read) for _ in passage.lines]
         self._first = [0, *itertools.accumulate(len(passage.lines) for passage in read)]
         self.plain = "\n".join(passage.plain for passage in read)
-        self.squeezed = "".join(passage.squeezed for passage in read)
+        self.squeezed = "\n".join(passage.squeezed for passage in read)
         self.pairs = set[tuple[str, str]]().union(*(passage.pairs for passage in read))
         self.units = set[str]().union(*(passage.units for passage in read))
 
@@ -89,6 +91,14 @@ class Passages:
         beginning = term[: max(STEM, int(len(term) * STEM_SHARE))]
         alike = (word for passage in self._passages for word in passage.stems.get(term[:STEM], ()))
         return any(word.startswith(beginning) for word in alike)
+
+    def says(self, squeezed: str) -> bool:
+        """Whether they have it word for word; without spaces, whole clauses, not 支持退货 in 不支持退货."""
+        if not any(map(is_cjk, squeezed)):
+            return squeezed in self.squeezed
+        found = re.finditer(re.escape(squeezed), self.squeezed)
+        edges = ((self.squeezed[: at.start()][-1:], self.squeezed[at.end() :][:1]) for at in found)
+        return any(before in EDGES and after in EDGES for before, after in edges)
 
     def best(self, said: Said) -> Place | None:
         """The sentence that covers most, and it with its neighbours."""
