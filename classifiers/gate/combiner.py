@@ -33,7 +33,11 @@ class Combiner:
 
     def logits(self, features: Floats) -> Floats:
         """One logit per row."""
-        return np.asarray(self._centred(features) @ self.weights + self.bias, dtype=np.float64)
+        return np.asarray(self.parts(features).sum(axis=1) + self.bias, dtype=np.float64)
+
+    def parts(self, features: Floats) -> Floats:
+        """What each piece of evidence adds to the logit of each row."""
+        return self._centred(features) * self.weights
 
     def scores(self, features: Floats) -> Floats:
         """One probability per row, if both classes were equally likely."""

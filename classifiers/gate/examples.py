@@ -17,7 +17,7 @@ from classifiers.gate.kept import KeptFits
 from classifiers.gate.material import gather
 from classifiers.gate.promise import CutsInForce, GateCuts
 from classifiers.gate.rules import EVERY_RULE, Default, Rules, first_enforced
-from classifiers.gate.scope import Scope
+from classifiers.gate.scope import UNSURE, Scope
 from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_background, shipped_everyday
 from classifiers.gate.thinness import thin_notes
 from classifiers.text import has_words, normalise, only_words
@@ -118,8 +118,10 @@ class ExampleGate:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the operator should know of this fit: which classes are too thin to trust."""
-        return (*_NO_SCOPE, *self._thin) if self._scope is None else (*self._thin, *self._scope.notes)
+        """What the operator should know of this fit: which classes are too thin to trust, what is missing."""
+        if self._scope is None:
+            return (*_NO_SCOPE, *self._thin)
+        return (*self._thin, *self._scope.notes, *self._scope.grounds.gaps)
 
     @property
     def cuts(self) -> GateCuts:
@@ -246,8 +248,11 @@ class ExampleGate:
         label: GateLabel = "must"
         if reading.score >= cut:
             reason = f"it looks ours, {measured}"
-        elif reading.score >= cut * scope.unsure_from / scope.cut:
+        elif reading.score >= cut * UNSURE:
             label, reason = "unsure", f"not enough shows that it is ours, {measured}"
+        elif reading.despite_silence >= cut * UNSURE:
+            gaps = f"documents speak of about {scope.grounds.covered:.0%} of what is ours"
+            label, reason = "unsure", f"no document shows that it is ours, {measured}, but {gaps}"
         else:
             label, reason = "may", f"little shows that it is ours, {measured}"
             nearest = reading.against or reading.nearest

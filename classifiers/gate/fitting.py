@@ -23,6 +23,7 @@ from classifiers.gate.scope import (
     Grounds,
     Scope,
     Training,
+    covered_share,
     fit_scope,
     scope_features,
     scope_rule,
@@ -107,8 +108,11 @@ class Fitting:
         kinds = frozenset(neighbour.kind for found in evidence.values() for neighbour in found)
         if not material.must and not kinds:
             return None
-        written = sum(sample.kind == "example" for sample in material.must)
-        grounds = Grounds(kinds, few=written < FEW and "passage" in kinds)
+        grounds = Grounds(kinds)
+        if "passage" in kinds:
+            examples = [sample for sample in material.must if sample.kind == "example"]
+            covered = covered_share(evidence[id(sample)] for sample in examples if id(sample) in evidence)
+            grounds = Grounds(kinds, few=len(examples) < FEW, covered=covered)
         scope = await anyio.to_thread.run_sync(self._fit_scope, evidence, grounds)
         if material.background and not scope.kept:  # what is ours is too much like what others are asked
             beside = {id(sample) for sample in material.background}

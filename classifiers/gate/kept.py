@@ -184,6 +184,7 @@ def _arrays(scope: Scope, everyday: NDArray[np.bool_]) -> dict[str, NDArray[Any]
         "cut": np.array(scope.cut),
         "kinds": np.array(sorted(scope.grounds.kinds), dtype="U16"),
         "few": np.array(scope.grounds.few),
+        "covered": np.array(scope.grounds.covered),
         "notes": np.array(scope.notes, dtype="U"),
         "anchors": leaning.anchors if leaning else np.zeros(0, np.int_),
         "weights": leaning.weights if leaning else np.zeros((2, 0)),
@@ -217,7 +218,11 @@ def _scope(stored: dict[str, NDArray[Any]], contrast_of: ContrastOf) -> Scope | 
             far=_reading(stored["far"]),
             supported=_reading(stored["supported"]) if stored["supported"].size else None,
             cut=float(stored["cut"]),
-            grounds=Grounds(frozenset(map(str, stored["kinds"])), few=bool(stored["few"])),
+            grounds=Grounds(
+                frozenset(map(str, stored["kinds"])),
+                few=bool(stored["few"]),
+                covered=float(stored["covered"]),
+            ),
             notes=tuple(map(str, stored["notes"])),
         )
     except (KeyError, ValueError, TypeError, IndexError):

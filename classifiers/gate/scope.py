@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 from scipy.special import expit, stdtrit
 
 from classifiers.gate import Neighbour
@@ -21,11 +22,13 @@ __all__ = [
     "FEW",
     "LEAST_OURS",
     "SCOPE_FEATURES",
+    "UNSURE",
     "Grounds",
     "Reading",
     "Scope",
     "ScopeReading",
     "Training",
+    "covered_share",
     "fit_scope",
     "scope_features",
     "scope_rule",
@@ -90,9 +93,11 @@ FEW = 50  # must examples; fewer cannot show all of what is ours
 LEAST_NEAR = 30  # of them, to learn what tells them from what looks like them
 LEAST_OTHERS = 20  # counter-examples of a sort
 _STIFFNESS = 0.1  # how many examples a unit of the rule's weights is worth
+_IMAGINED = 5  # must examples that found their passage: a few can't show that there are gaps
+_NEARLY_ALL = 0.9  # of our questions; documents that speak of so many need no word about it
 _LOW = 0.02
 _LOWEST_FAR = -1.5  # logit; a few strange examples must not open the gate to everyday questions
-_UNSURE = 0.6  # times the cut: what lies below is called "may" outright
+UNSURE = 0.6  # times the cut: what lies below is called "may" outright
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,17 @@ class Grounds:
 
     kinds: frozenset[str] = frozenset()  # that the sources gave: from then on their silence tells something
     few: bool = False  # examples, where documents speak too: resembling none of them says nothing
+    covered: float = 1.0  # share of our questions that documents speak of, where there are any
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What the operator should know of his documents."""
+        if self.covered >= _NEARLY_ALL:
+            return ()
+        return (
+            f"the documents speak of about {self.covered:.0%} of what the must examples ask; questions like "
+            "the rest go to a person: add documents that answer them",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +144,11 @@ class Reading:
         """One score per row."""
         return self.of(self.combiner.logits(features))
 
+    def despite_silence(self, features: Floats, covered: float) -> Floats:
+        """One score per row, where documents speak of this share of our questions only."""
+        told = _told(self.combiner, features)
+        return self.of(self.combiner.logits(features) - told + _mixed(told, covered))
+
     def of(self, logits: Floats) -> Floats:
         """The scores of logits: 0.5 at `low`, 0.88 at `middle`."""
         return np.asarray(expit(2 * (logits - self.low) / max(self.middle - self.low, 0.5)), dtype=np.float64)
@@ -138,6 +159,7 @@ class ScopeReading:
     """Where a question lies on the axis of scope."""
 
     score: float
+    despite_silence: float  # the same where the documents' silence tells no more than their gaps allow
     nearest: Neighbour | None  # what speaks for it most
     against: Neighbour | None
 
@@ -165,23 +187,25 @@ class Scope:
         """All of them must speak for a question: each knows another way of not being ours."""
         return (self.near, self.far, *([self.supported] if self.supported else []))
 
-    @property
-    def unsure_from(self) -> float:
-        """Between this and the cut the gate is unsure."""
-        return self.cut * _UNSURE
-
     def read(self, question: Encoded, normalised: str, found: Sequence[Neighbour]) -> ScopeReading:
         """How much speaks for the question being ours, and what does most."""
         near = self.contrast.compared(question.vector[None, :], [normalised])
         contrasted, nearest, against = self.contrast.weighed(near, normalised)
         leaning = self.leaning.of(near)[0] if self.leaning else np.full(len(LEANING_FEATURES), np.nan)
         row = scope_features(contrasted, leaning, found, self.grounds)[None, :]
+        score = float(min(reading.scores(row)[0] for reading in self.readings))
         samples = [_as_neighbour(question, nearest)] if nearest else []
         return ScopeReading(
-            score=float(min(reading.scores(row)[0] for reading in self.readings)),
+            score=score,
+            despite_silence=max(score, self._despite_silence(contrasted, leaning, found)),
             nearest=max((*found, *samples), key=lambda n: n.similarity + n.lexical, default=None),
             against=_as_neighbour(question, against) if against else None,
         )
+
+    def _despite_silence(self, contrasted: Floats, leaning: Floats, found: Sequence[Neighbour]) -> float:
+        """Where documents are silent the examples have to speak, however few they are."""
+        row = scope_features(contrasted, leaning, found, replace(self.grounds, few=False))[None, :]
+        return float(min(each.despite_silence(row, self.grounds.covered)[0] for each in self.readings))
 
 
 def scope_rule() -> Combiner:
@@ -232,6 +256,39 @@ def without_document(found: Sequence[Neighbour]) -> list[Neighbour]:
     rest = [n for n in found if n.kind == "passage" and best is not None and n.source != best.source]
     rest.sort(key=lambda n: n.lexical + n.similarity)
     return [*rest[: (len(rest) + 1) // 2], *(n for n in found if n.kind != "passage")]
+
+
+def covered_share(found: Iterable[Sequence[Neighbour]]) -> float:
+    """The share of our questions that documents speak of: the likeliest, by what each must example found.
+
+    By the rule's weights, which learnt from none of them, and as if a few more had found their passage.
+    """
+    told = np.array([_told(scope_rule(), _passages_alone(near)[None, :])[0] for near in found])
+
+    def unlikely(share: float) -> float:
+        return float(-_mixed(told, share).sum() - _IMAGINED * np.log(share))
+
+    return float(minimize_scalar(unlikely, bounds=(0.0, 1.0), method="bounded").x)
+
+
+def _passages_alone(found: Sequence[Neighbour]) -> Floats:
+    nothing, no_leaning = np.full(len(CONTRAST_FEATURES), np.nan), np.full(len(LEANING_FEATURES), np.nan)
+    return scope_features(nothing, no_leaning, found, Grounds(frozenset({"passage"})))
+
+
+def _told(combiner: Combiner, features: Floats) -> Floats:
+    """What passages say, a logit for each row."""
+    return np.asarray(combiner.parts(features)[:, _OF_KIND["passage"]].sum(axis=1), dtype=np.float64)
+
+
+def _mixed(told: Floats, covered: float) -> Floats:
+    """What passages say where they speak of this share of our questions only.
+
+    It is a ratio of likelihoods: of questions that a passage answers, and of questions that are not ours.
+    Of the rest of ours they say the same as of these, a ratio of one. So however silent the documents are,
+    it costs a question no more than their gaps are rare.
+    """
+    return np.log(covered * np.exp(told) + 1.0 - covered)
 
 
 def fit_scope(

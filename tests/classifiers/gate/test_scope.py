@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import logit
 
 from classifiers.gate import Neighbour
 from classifiers.gate.contrast import CONTRAST_FEATURES
 from classifiers.gate.leaning import LEANING_FEATURES
-from classifiers.gate.scope import SCOPE_FEATURES, Grounds, scope_features, scope_rule, without_document
+from classifiers.gate.scope import (
+    SCOPE_FEATURES,
+    Grounds,
+    Reading,
+    covered_share,
+    scope_features,
+    scope_rule,
+    without_document,
+)
 
 NOTHING = np.full(len(CONTRAST_FEATURES), np.nan)
 NO_LEANING = np.full(len(LEANING_FEATURES), np.nan)
@@ -70,3 +79,33 @@ def test_without_its_document_a_question_keeps_what_the_others_say() -> None:
     found = [passage("ours", 0.9, 0.6), passage("ours", 0.2, 0.2), passage("other", 0.3, 0.3), entry]
     assert without_document(found) == [found[2], entry]
     assert without_document([]) == []
+
+
+SILENT, SPEAKING = [passage("other", 0.15, 0.1)], [passage("ours", 0.6, 0.6)]
+
+
+@pytest.mark.parametrize(
+    ("found", "low", "high"),
+    [
+        pytest.param([], 0.99, 1.0, id="without examples nothing shows a gap"),
+        pytest.param([SPEAKING] * 30, 0.99, 1.0, id="all found their passage"),
+        pytest.param([SPEAKING] * 20 + [SILENT] * 10, 0.65, 0.75, id="two thirds did"),
+        pytest.param([SPEAKING] * 2 + [SILENT], 0.85, 0.95, id="one of three shows little"),
+        pytest.param([SPEAKING] * 95 + [[passage("ours", 0.4, 0.35)]] * 5, 0.99, 1.0, id="some nearly did"),
+        pytest.param([[]] * 30, 0.0, 0.2, id="none did"),
+    ],
+)
+def test_how_many_examples_find_a_passage_tells_what_the_documents_cover(
+    found: list[list[Neighbour]], low: float, high: float
+) -> None:
+    assert low <= covered_share(found) <= high
+
+
+@pytest.mark.parametrize(("covered", "most"), [(0.5, np.log(2)), (0.9, np.log(10))])
+def test_silence_costs_no_more_than_the_gaps_are_rare(covered: float, most: float) -> None:
+    reading = Reading(scope_rule(), 0.0, 2.0)  # a score is the probability of its logit
+    says_nothing = scope_features(NOTHING, NO_LEANING, [], Grounds())[None, :]
+    silent = scope_features(NOTHING, NO_LEANING, SILENT, Grounds())[None, :]
+    cost = logit(reading.scores(says_nothing)) - logit(reading.despite_silence(silent, covered))
+    assert cost == pytest.approx(most, abs=0.05)
+    assert reading.despite_silence(silent, 1.0) == pytest.approx(reading.scores(silent))
