@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.claims import KEYS_AT_ONCE, Claims, could_meet
 from cache.content import Content, content_of
-from cache.entries import Entry
+from cache.entries import Entry, EntryState
 from cache.errors import AnswerWithdrawn
 from cache.queries import with_phrasings
 from cache.rows import entries_from_rows, is_name, wanted_ids
@@ -47,7 +47,7 @@ class Arrivals:
         claims = await Claims.read(connection, tenant, phrasings)
         arrivals = cls(connection, tenant, claims, by=by)
         wanted = {one for name in names if is_name(name) for one in wanted_ids(tenant, name)}
-        ids = sorted(wanted | claims.holders(phrasings) | claims.withdrawn(phrasings))
+        ids = sorted(wanted | claims.holders(phrasings) | claims.unserved(phrasings))
         for some in in_parts(ids, KEYS_AT_ONCE):
             owners = select(entries.c.id, entries.c.tenant).where(entries.c.id.in_(some))
             arrivals._owners |= {row.id: row.tenant for row in await connection.execute(owners)}
@@ -71,10 +71,11 @@ class Arrivals:
         """The entry as it is by now."""
         return self._there.get(entry_id)
 
-    def same(self, content: Content) -> Entry | None:
-        """An active entry that says just this: a sheet without ids that comes in again."""
-        held = (self.there(entry_id) for entry_id in self._claims.holders(content.phrasings))
-        return next((entry for entry in held if entry and content_of(entry) == content), None)
+    def same(self, content: Content, *states: EntryState) -> Entry | None:
+        """An entry that says just this, in the first of these states that one is in."""
+        ids = self._claims.holders(content.phrasings) | self._claims.unserved(content.phrasings)
+        there = [entry for entry in map(self.there, sorted(ids)) if entry and content_of(entry) == content]
+        return next((entry for state in states for entry in there if entry.state == state), None)
 
     def refuse_withdrawn(self, entry: Entry) -> None:
         """Refuse what people took out of service: a sheet that comes in again must not bring it back.
@@ -83,7 +84,7 @@ class Arrivals:
             AnswerWithdrawn: if a paused, stale or retired entry gives this answer to one of its questions.
         """
         answer = entry.answer.split()
-        for other_id in sorted(self._claims.withdrawn(entry.phrasings)):
+        for other_id in sorted(self._claims.unserved(entry.phrasings)):
             other = self.there(other_id)
             if other is None or other.state not in ("paused", "stale", "retired"):
                 continue  # this import has brought it back by its id

@@ -1,6 +1,7 @@
 """Each active entry claims its phrasings: no two of one shelf answer the very same question.
 
-What a paused, stale or retired entry says is known as well, so that nothing withdrawn comes in again unseen.
+What entries in other states say is known as well, so that a sheet that comes in again brings back nothing
+that was withdrawn, and no draft twice.
 """
 
 from __future__ import annotations
@@ -46,11 +47,11 @@ class Claims:
     def __init__(self) -> None:
         self._held: dict[str, dict[str, _Claim]] = {}  # by normalised phrasing and entry
         self._of: dict[str, set[str]] = {}  # the normalised phrasings of each entry
-        self._withdrawn: dict[str, set[str]] = {}  # by normalised phrasing: entries that claimed it once
+        self._unserved: dict[str, set[str]] = {}  # by normalised phrasing: who says it without a claim
 
     @classmethod
     async def read(cls, connection: AsyncConnection, tenant: str, phrasings: Iterable[str]) -> Self:
-        """The claims on these phrasings, and who gave them up; others are unknown to it."""
+        """The claims on these phrasings, and who says them without a claim; others are unknown to it."""
         claims = cls()
         keys = sorted({exact_key(normalise(phrasing)) for phrasing in phrasings})
         found = select(
@@ -66,22 +67,21 @@ class Claims:
             claimed = found.where(
                 entry_phrasings.c.tenant == tenant,
                 entry_phrasings.c.exact_key.in_(some),
-                entries.c.state != "draft",
             )
             for normalised, state, *claim in await connection.execute(claimed):
                 if state == "active":
                     claims._hold(normalised, _Claim(*claim))
                 else:
-                    claims._withdrawn.setdefault(normalised, set()).add(claim[0])
+                    claims._unserved.setdefault(normalised, set()).add(claim[0])
         return claims
 
     def holders(self, phrasings: Iterable[str]) -> set[str]:
         """The entries that claim one of them."""
         return {entry for text in phrasings for entry in self._held.get(normalise(text), {})}
 
-    def withdrawn(self, phrasings: Iterable[str]) -> set[str]:
-        """The paused, stale and retired entries that say one of them."""
-        return {entry for text in phrasings for entry in self._withdrawn.get(normalise(text), ())}
+    def unserved(self, phrasings: Iterable[str]) -> set[str]:
+        """The drafts, paused, stale and retired entries that say one of them."""
+        return {entry for text in phrasings for entry in self._unserved.get(normalise(text), ())}
 
     def take(self, entry: Entry) -> None:
         """Let an entry claim its phrasings if it is active, and nothing else.
@@ -99,6 +99,8 @@ class Claims:
             del self._held[normalised][entry.id]
         for normalised in wanted:
             self._hold(normalised, claim)
+        for phrasing in entry.phrasings if entry.state != "active" else ():
+            self._unserved.setdefault(normalise(phrasing), set()).add(entry.id)
 
     def _hold(self, normalised: str, claim: _Claim) -> None:
         self._held.setdefault(normalised, {})[claim.entry] = claim

@@ -219,7 +219,8 @@ class EntryStore:
         entry_id = new_id() if one.id is None else arrivals.id_of(one.id)
         found = arrivals.there(entry_id)
         if one.id is None and one.state == "active":
-            found = arrivals.same(one.content)
+            held = held_state(None, one.content, one.state) if self._two_persons else one.state
+            found = arrivals.same(one.content, "active", held)
         if found is None:
             entry = self._made(arrivals.tenant, one.content, state=one.state, entry_id=entry_id)
             if one.id is None and one.state == "active":

@@ -79,7 +79,10 @@ def import_command(
     language: OfRows = None,
     collisions: Annotated[bool, typer.Option(help="Look for entries that compete.")] = True,
 ) -> None:
-    """Import verified entries from CSV, JSONL or XLSX; refused rows are listed by line."""
+    """Import verified entries from CSV, JSONL or XLSX; refused rows are listed by line.
+
+    Ends with 1 if the file needs mending: not for answers that people have withdrawn since.
+    """
     settings = find_settings(config)
 
     async def work() -> tuple[ImportReport, Sequence[Collision]]:
@@ -116,6 +119,7 @@ def import_command(
         console.print(table)
         if language is None and any(one.field == "language" for one in report.refused):
             console.print("For a file without languages, say which it is: --language ja")
+    if any(one.why != "withdrawn" for one in report.refused):
         raise typer.Exit(1)
 
 

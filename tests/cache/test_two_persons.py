@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from cache.errors import SecondPersonNeeded
+from cache.queries import Filters
 from cache.store import EntryStore, Incoming, Put
 from storage.sql import Database
 from tests.cache.shelves import content
@@ -56,6 +57,19 @@ async def test_an_import_approves_nothing(store: EntryStore) -> None:
     puts = await store.put("shop", incoming, by="ann")
     states = [(one.entry.state, one.change) for one in puts if isinstance(one, Put)]
     assert states == [("draft", "unchanged"), ("draft", "created")]
+
+
+async def test_a_sheet_without_ids_makes_no_draft_twice(store: EntryStore) -> None:
+    sheet = [Incoming(content=content("One?", answer="1.")), Incoming(content=content("Two?", answer="2."))]
+    first = await store.put("shop", [*sheet, sheet[0]], by="ann")
+    second = await store.put("shop", sheet, by="ann")
+    assert [one.change for one in first if isinstance(one, Put)] == ["created", "created", "unchanged"]
+    assert [one.change for one in second if isinstance(one, Put)] == ["unchanged", "unchanged"]
+    one = (await store.list("shop", Filters(search="One?"))).entries[0]
+    await store.change_state("shop", one.id, "active", revision=1, by="ben")
+    approved, _ = await store.put("shop", sheet, by="ann")
+    assert isinstance(approved, Put)
+    assert (approved.change, approved.entry.state) == ("unchanged", "active")
 
 
 async def test_without_the_setting_one_person_is_enough(database: Database) -> None:

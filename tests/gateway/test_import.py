@@ -114,6 +114,16 @@ def test_calibrating_a_shelf_that_nothing_is_promised_for_fails(
     assert ("default cut: " in result.output) == bool(code)
 
 
+def test_an_answer_that_was_withdrawn_is_listed_and_fails_nothing(folder: Path) -> None:
+    header = "id,question,answer,language,state\n"
+    (folder / "faq.csv").write_text(f"{header}one,One?,1.,en,retired\n", "utf-8")
+    imported("--no-collisions")
+    (folder / "faq.csv").write_text("question,answer,language\nOne?,1.,en\nTwo?,2.,en\n", "utf-8")
+    printed = imported("--no-collisions")
+    assert "1 created, 0 edited, 0 unchanged, 1 refused" in printed
+    assert "this answer was withdrawn" in printed
+
+
 def test_a_refused_row_fails_the_import_whatever_competes(folder: Path) -> None:
     (folder / "faq.csv").write_text(FAQ + "No answer?,,en\n", "utf-8")
     result = CliRunner().invoke(app, ["import", "faq.csv"])
