@@ -42,6 +42,7 @@ class Kept:
     """What a verdict did."""
 
     entry_id: str | None  # the verified entry that it counts for, if one answered
+    known: bool = True  # False: no record of the request, so a wrong id, small talk, or too long ago
     tickets: tuple[str, ...] = ()
     paused: bool = False
 
@@ -71,7 +72,7 @@ class Feedback:
             "by": by,
         }
         try:
-            await self._given.flush()  # whoever is quick must not be too quick
+            await self._given.flush()  # an asker may be faster than the record
             async with changing(self._db, tenant) as connection:
                 return await self._keep(connection, said)
         except DatabaseUnavailable as exc:
@@ -82,14 +83,15 @@ class Feedback:
         query = select(answers).filter_by(**of_request).order_by(answers.c.id)
         given = (await connection.execute(query)).mappings().all()
         entry_id = await _entry_of(connection, given, of_request)
+        known = bool(given) or await _is_known(connection, of_request)
         asker = next((one["asker"] for one in given if one["asker"]), None)
         await connection.execute(delete(feedback).filter_by(**of_request, by=said["by"]))
         await connection.execute(insert(feedback).values(said | {"entry_id": entry_id, "asker": asker}))
         if said["verdict"] == "up":
-            return Kept(entry_id)
+            return Kept(entry_id, known)
         opened = [await _dispute(connection, one, said) for one in given]
         paused = entry_id is not None and await self._pause_if_many(connection, said["tenant"], entry_id)
-        return Kept(entry_id, tuple(opened), paused)
+        return Kept(entry_id, known, tuple(opened), paused)
 
     async def _pause_if_many(self, connection: AsyncConnection, tenant: str, entry_id: str) -> bool:
         """Take an entry off the shelf that enough askers were not content with; a person puts it back."""
@@ -117,6 +119,14 @@ async def _entry_of(
         recorded = recorded.where(outcomes.c.entry_id.is_not(None)).limit(2)
         found = list(await connection.scalars(recorded))
     return found[0] if len(found) == 1 else None
+
+
+async def _is_known(connection: AsyncConnection, of_request: dict[str, Any]) -> bool:
+    """Whether anything is kept of a request that was not answered, or not lately."""
+    for table in (outcomes, tickets):
+        if await connection.scalar(select(table.c.id).filter_by(**of_request).limit(1)) is not None:
+            return True
+    return False
 
 
 async def _discontent(connection: AsyncConnection, entry: Entry, since: datetime) -> int:

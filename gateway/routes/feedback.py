@@ -30,7 +30,11 @@ class FeedbackBody(BaseModel):
 
 @router.post("/feedback", status_code=201)
 async def feedback(body: FeedbackBody, caller: ClientDep, services: ServicesDep) -> dict[str, Any]:
-    """Keep a thumbs up or down; `entry` is the verified entry that it counts for, `tickets` what opened."""
+    """Keep a thumbs up or down; `entry` is the verified entry that it counts for, `tickets` what opened.
+
+    `known` is false where nothing is recorded under the id: a mistyped one, small talk, or long ago.
+    """
+    await services.telemetry.flush()  # an asker may be faster than the record
     kept = await services.desk.feedback.keep(
         tenant=caller.tenant,
         request_id=body.request_id,
@@ -41,4 +45,4 @@ async def feedback(body: FeedbackBody, caller: ClientDep, services: ServicesDep)
     if kept.paused:
         await index_now(services)
     shown = {"request_id": body.request_id, "verdict": body.verdict, "entry": kept.entry_id}
-    return {**shown, "tickets": list(kept.tickets)}
+    return {**shown, "known": kept.known, "tickets": list(kept.tickets)}

@@ -155,7 +155,7 @@ async def test_askers_without_an_id_count_once_for_each_key(room: Room) -> None:
 async def test_requests_that_the_entry_did_not_answer_do_not_count(room: Room) -> None:
     for number in range(5):
         kept = await room.say(f"made-up-{number}")
-        assert kept == Kept(None)
+        assert kept == Kept(None, known=False)
         room.answered(f"r-{number}", asker=f"u-{number}", rag=True)
         assert (await room.say(f"r-{number}")).entry_id is None
     assert await room.state() == "active"

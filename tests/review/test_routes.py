@@ -14,6 +14,7 @@ import pytest
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from prometheus_client import CollectorRegistry
 from sqlalchemy import insert, select
 
 from cache.indexing import index_pending
@@ -22,12 +23,15 @@ from cache.store import EntryStore
 from cache.trial import Trials
 from encoders.testing import HashingEncoder
 from gateway.errors import SekishoError
+from gateway.language import Language, language_of
 from gateway.people.access import BootstrapKey, Keys
+from gateway.recording.outcomes import OutcomeLog
 from gateway.review.approval import Approvals
 from gateway.review.tickets import Tickets
 from gateway.routes import documents, entries, feedback, review
 from gateway.routes.envelope import envelope
 from gateway.settings import Settings
+from gateway.telemetry import Metrics, Telemetry
 from storage.schema import feedback as feedback_table
 from storage.schema import outcomes
 from storage.sql import Database
@@ -56,6 +60,9 @@ class Stores:
     encoder: HashingEncoder
     index_is_there: bool = True
 
+    def language_of(self, text: str) -> Language:
+        return language_of(text, default="ja")
+
     async def index_pending(self) -> int:
         if not self.index_is_there:
             raise IndexUnavailable("switched off")
@@ -71,6 +78,7 @@ class Services:
     keys: Keys
     approvals: Approvals
     desk: Any
+    telemetry: Telemetry
     settings: Settings = field(default_factory=Settings)
 
 
@@ -109,9 +117,10 @@ async def gateway(database: Database) -> AsyncIterator[Gateway]:
     tickets = Tickets(database)
     app = FastAPI()
     keys = Keys(database, bootstrap=list(KEYS.values()))
-    app.state.services = Services(
-        stores, tickets, keys, approvals_over(stores), closing_desk(database, tickets)
-    )
+    desk = closing_desk(database, tickets)
+    log = OutcomeLog(database, on_lost=lambda rows: None)
+    telemetry = Telemetry(Metrics(CollectorRegistry()), log, texts=False)
+    app.state.services = Services(stores, tickets, keys, approvals_over(stores), desk, telemetry)
     for module in (review, entries, feedback, documents):
         app.include_router(module.router)
 
@@ -440,8 +449,10 @@ async def test_feedback_counts_for_the_entry_that_answered(gateway: Gateway) -> 
     async with gateway.stores.database.begin() as connection:
         await connection.execute(insert(outcomes).values(row))
     body = {"request_id": "r-9", "verdict": "down", "comment": "wrong \x00 year"}
-    assert (await gateway.ask("client", "POST", "/v1/feedback", body))["entry"] == "e-9"
-    assert (await gateway.ask("stranger", "POST", "/v1/feedback", body))["entry"] is None
+    kept = await gateway.ask("client", "POST", "/v1/feedback", body)
+    assert (kept["entry"], kept["known"]) == ("e-9", True)
+    elsewhere = await gateway.ask("stranger", "POST", "/v1/feedback", body)
+    assert (elsewhere["entry"], elsewhere["known"]) == (None, False)
     strange = await gateway.ask("client", "POST", "/v1/feedback", {"request_id": "\x00", "verdict": "up"})
     assert strange["request_id"] == "�"
     assert (await gateway.ask("client", "POST", "/v1/feedback", {"request_id": "r-0", "verdict": "up"}))[
