@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import structlog
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
@@ -25,7 +26,8 @@ async def start(request: Request, next: str = "/") -> Response:  # noqa: A002 - 
     services, oidc = _provider(request)
     try:
         begun = await oidc.start(_address(request))
-    except NotAuthenticated:
+    except NotAuthenticated as exc:
+        structlog.get_logger("sekisho.people").warning("sign-in failed", reason=str(exc))
         return form(request, _language(request), problem="oidc_failed", status=502)
     response = RedirectResponse(begun.url, 303)
     kept = services.people.sessions.sealed({**begun.kept, "next": next})
@@ -52,7 +54,8 @@ async def back(request: Request) -> Response:
         user = await services.people.users.welcome(found.subject, found.name, tenant=tenant, role=found.role)
     except NotAllowed:
         return form(request, _language(request), problem="no_role", status=403)
-    except (NotAuthenticated, Conflict):
+    except (NotAuthenticated, Conflict) as exc:  # a conflict says which name is taken: an admin has to act
+        structlog.get_logger("sekisho.people").warning("sign-in failed", reason=str(exc))
         return form(request, _language(request), problem="oidc_failed", status=401)
     response = signed_in(request, await services.people.sessions.open(user, tenant), kept.get("next", "/"))
     response.delete_cookie(COOKIE, path=f"{root_of(request)}/oidc")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import expect
+from structlog.testing import capture_logs
 
 from tests.console.browsing import PASSWORDS, Chromium, needs_chromium
 from tests.gateway.running import Gateway
@@ -47,6 +48,18 @@ def test_whom_the_identity_provider_gives_no_role_stays_outside(
         guest.page.goto("/console/oidc/start")
         expect(guest.page.get_by_role("alert")).to_contain_text("no role here")
         assert "sekisho_session" not in {one.get("name") for one in guest.page.context.cookies()}
+
+
+def test_who_is_called_like_another_user_stays_outside_and_the_log_says_why(
+    desk: Gateway, chromium: Chromium, identity_provider: IdentityProvider
+) -> None:
+    identity_provider.claims = {"sub": "9", "preferred_username": "sato", "groups": ["helpdesk"]}
+    with chromium.person(desk.url) as namesake, capture_logs() as logs:
+        namesake.page.goto("/console/oidc/start")
+        expect(namesake.page.get_by_role("alert")).to_be_visible()
+    assert [one["reason"] for one in logs if one["event"] == "sign-in failed"] == [
+        "another user is called sato"
+    ]
 
 
 def test_a_wrong_password_is_told_and_lets_nobody_in(desk: Gateway, chromium: Chromium) -> None:
