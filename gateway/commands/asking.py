@@ -15,7 +15,7 @@ from rich.text import Text
 from gateway.assembly import assemble
 from gateway.commands import ConfigOption, console, run
 from gateway.domain import Conversation, Turn
-from gateway.errors import UpstreamUnavailable
+from gateway.errors import NotAuthenticated, UpstreamUnavailable
 from gateway.routes.decision import answer_body
 from gateway.settings.loading import find_settings
 from gateway.telemetry import configure_logging
@@ -75,6 +75,9 @@ async def _over_http(question: str, url: str, key: str) -> dict[str, Any]:
             body: dict[str, Any] = await client.post(
                 "/answers", body={"question": question}, cast_to=dict[str, Any]
             )
+        except openai.AuthenticationError as exc:
+            why = "does not know the API key that was given" if key else "asks for an API key"
+            raise NotAuthenticated(f"the gateway at {url} {why}: --key, or SEKISHO_KEY") from exc
         except openai.APIStatusError as exc:
             raise UpstreamUnavailable(f"the gateway says {exc.status_code}: {exc.message}") from exc
         except openai.APIConnectionError as exc:

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Generator, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
@@ -23,7 +23,7 @@ from gateway.demo import CarelessRag, demo_settings, load, say_how
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.lists import read_rules, told_of
 from gateway.gatekeeping.policy import read_policy
-from gateway.rag.reading import RefusedFile, read_documents
+from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
 from gateway.settings import ServerSettings, Settings
 from gateway.settings.loading import find_settings
 from gateway.stages import Rag
@@ -76,14 +76,18 @@ def check_config(config: ConfigOption = None) -> None:
     settings = find_settings(config)
     policy, rules = read_policy(settings), read_rules(settings)
     forbidden = len(policy.must_not.examples) + sum(len(topic.examples) for topic in policy.topics)
+    found = list(read_documents([settings.path(folder) for folder in settings.policy.must.documents]))
+    warnings = list(_warnings(settings, found))
     console.print(
-        f"The configuration is sound: {len(policy.must.examples)} must, {len(policy.may.examples)} may and "
+        f"The configuration {'can be used, with warnings' if warnings else 'is sound'}: "
+        f"{len(policy.must.examples)} must, {len(policy.may.examples)} may and "
         f"{forbidden} must-not examples in {len(policy.topics)} topics; answers by {settings.upstream.kind}."
     )
-    for told in _read_documents(settings):
-        console.print(told)
-    if settings.faithfulness.streaming == "observe":
-        console.print(f"WARNING {OBSERVED}", style="bold red")
+    if settings.policy.must.documents:
+        refused = sum(isinstance(one, RefusedFile) for one in found)
+        console.print(f"{len(found) - refused} documents read, {refused} can't be.")
+    for warning in warnings:
+        console.print(Text(f"WARNING {warning}", style="bold red"))
     if not settings.gate.enabled:
         console.print("The gate is switched off: no list and no rule of it is asked.")
         return
@@ -92,17 +96,14 @@ def check_config(config: ConfigOption = None) -> None:
         console.print(line)
 
 
-def _read_documents(settings: Settings) -> Iterator[Text]:
-    """How many documents there are to read, and each file that can't be."""
-    folders = [settings.path(folder) for folder in settings.policy.must.documents]
-    found = list(read_documents(folders))
-    refused = [one for one in found if isinstance(one, RefusedFile)]
-    if folders:
-        yield Text(f"{len(found) - len(refused)} documents read, {len(refused)} can't be.")
-    for one in refused:
-        yield Text(f"WARNING {one}", style="bold red")
-    if settings.upstream.kind == "knowledge" and len(found) == len(refused):
-        yield Text("WARNING answers come from documents, and there are none.", style="bold red")
+def _warnings(settings: Settings, documents: Sequence[SourceDocument | RefusedFile]) -> Iterator[str]:
+    """What `serve` starts with all the same, and hardly anybody wants."""
+    refused = [one for one in documents if isinstance(one, RefusedFile)]
+    yield from map(str, refused)
+    if settings.upstream.kind == "knowledge" and len(documents) == len(refused):
+        yield "answers come from documents, and there are none."
+    if settings.faithfulness.streaming == "observe":
+        yield OBSERVED
 
 
 async def serve(

@@ -183,6 +183,7 @@ def test_check_config_reads_the_documents(write, tmp_path: Path) -> None:
         file = write(f"policy: {{must: {{examples: [a], documents: {folder}/}}}}")
         result = CliRunner().invoke(app, ["check-config", "--config", str(file)], env={"COLUMNS": "200"})
         said[folder] = result.output
+    assert not [text for text in said.values() if "sound" in text], "beside a warning nothing is sound"
     assert "1 documents read, 2 can't be." in said["docs"]
     assert "empty.txt: no text in it" in said["docs"]
     assert "sjis.txt: not UTF-8" in said["docs"]

@@ -10,7 +10,10 @@ from typing import Any
 import openai
 import pytest
 from structlog.testing import capture_logs
+from typer.testing import CliRunner
 
+from gateway.cli import app
+from gateway.errors import NotAuthenticated
 from tests.chatbot import Chatbot, Fails, Half, HangsUp, Raw, Reply, Says, Silent
 from tests.gateway.conftest import UPSTREAM
 from tests.gateway.running import OTHER_TENANT, Gateway, settings
@@ -42,6 +45,15 @@ def ask(
             return headers, choice.message.content or "", choice.finish_reason
         chunks = [chunk.choices[0] for chunk in raw.parse()]
         return headers, "".join(chunk.delta.content or "" for chunk in chunks), chunks[-1].finish_reason or ""
+
+
+@pytest.mark.parametrize(
+    ("key", "says"), [([], "asks for an API key"), (["--key", "sk-made-up"], "does not know")]
+)
+def test_the_command_line_says_which_key_is_missing(gateway: Gateway, key: list[str], says: str) -> None:
+    result = CliRunner().invoke(app, ["ask", "Hello!", "--url", gateway.url, *key])
+    assert isinstance(result.exception, NotAuthenticated)
+    assert says in str(result.exception)
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
