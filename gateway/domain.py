@@ -78,6 +78,7 @@ class Question:
     self_contained: bool = True  # False: it depends on earlier turns and could not be rewritten
     leans_on: tuple[str, ...] | None = None  # the asker's turns it depends on; None: the one before it
     answers_the_bot: bool = False  # it is a short answer to what the bot asked, so it is not out of scope
+    wants_person: bool = False  # it asks for somebody to talk to; no chatbot answers that
 
     @property
     def tenant(self) -> str:
@@ -103,7 +104,9 @@ class Question:
         return "\n".join([*self.leaned_on, self.text])
 
 
-SmallTalk = Literal["small_talk", "thanks", "goodbye", "noted", "correction"]  # what it is answered by
+SmallTalk = Literal[
+    "small_talk", "thanks", "goodbye", "noted", "correction", "identity"
+]  # what it is answered by
 
 
 @dataclass(frozen=True, slots=True)

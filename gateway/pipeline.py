@@ -153,7 +153,8 @@ class Pipeline:
             if isinstance(found, Hit):  # a person verified it, which also settles whose question it is
                 return self._serve(question, way, found)
         if gate.label == "unsure":
-            return await self._escalate(question, way, reason="gate_unsure")
+            reason = "person_wanted" if question.wants_person else "gate_unsure"
+            return await self._escalate(question, way, reason=reason)
 
         draft = await way.step("rag", self._draft(question, encoded, way.reading))
         if isinstance(draft, NothingRelevant):

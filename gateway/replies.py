@@ -93,7 +93,8 @@ class Replies:
         by_reason: Words = next((own for name, own in self._own.reasons.items() if name == reason), _NOTHING)
         words: tuple[Words, ...] = (by_reason, getattr(self._own, outcome))
         known = {"ticket": ticket, "question": question.text}
-        text = _first(words, outcome, question.language, known)
+        shipped = reason if reason in _shipped("en") else outcome
+        text = _first(words, shipped, question.language, known)
         if not offers:
             return text
         asks = _first((self._own.did_you_mean,), "did_you_mean", question.language)

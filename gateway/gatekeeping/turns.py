@@ -44,6 +44,10 @@ class ConversationGate:
             ClassifierError: when the gate cannot judge.
         """
         verdict = await self._in_turn(question, encoded)
+        if question.wants_person and not verdict.rule.startswith("deny:"):
+            return replace(
+                verdict, label="unsure", rule="person", topic=None, reason="the asker wants a person"
+            )
         on_scope = verdict.rule in _ON_SCOPE or (verdict.rule == "llm" and verdict.label == "may")
         if not question.answers_the_bot or verdict.label == "must" or not on_scope:
             return verdict

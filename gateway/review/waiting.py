@@ -37,6 +37,7 @@ SEVERITY: Mapping[str, int] = {
     "unchecked": 3,
     "phrasing_of_forgotten": 3,  # words of somebody who wanted to be forgotten
     "nothing_relevant": 2,  # the documents have a gap
+    "person_wanted": 2,
     "gate_unsure": 2,
     "upstream_unavailable": 2,  # not the question's fault, but somebody waits
     "classifier_failed": 2,

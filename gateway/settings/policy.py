@@ -37,7 +37,7 @@ __all__ = [
 
 
 WaitingReason = Literal[
-    "gate_unsure", "nothing_relevant", "unsupported_statement", "unchecked", "human_first",
+    "person_wanted", "gate_unsure", "nothing_relevant", "unsupported_statement", "unchecked", "human_first",
     "classifier_failed", "encoder_failed", "upstream_unavailable", "internal_error",
 ]  # fmt: skip
 
@@ -159,6 +159,7 @@ class ReplySettings(Section):
     goodbye: Plain = {}
     noted: Plain = {}
     correction: Plain = {}
+    identity: Plain = {}
     did_you_mean: Plain = {}
     withheld: Waiting = {}
     escalated: Waiting = {}

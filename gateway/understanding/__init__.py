@@ -13,7 +13,7 @@ from gateway.understanding.leaning import leans, ruled
 from gateway.understanding.nearness import nearness
 from gateway.understanding.replying import answers_the_bot, bot_asked, small_talk_language
 from gateway.understanding.rewriting import Completes, Rewriter
-from gateway.understanding.splitting import is_reply, questions_in, small_talk_in
+from gateway.understanding.splitting import is_reply, questions_in, small_talk_in, wants_person
 from gateway.understanding.vouching import Vouching
 from gateway.understanding.weighing import Caution, Nearness, read_weights
 from gateway.understanding.wording import Wording, wording
@@ -104,7 +104,8 @@ class Understanding:
         self, text: str, conversation: Conversation, earlier: Sequence[Turn], words: Wording
     ) -> Question:
         answers = answers_the_bot(text, earlier, words)
-        alone = await self._stands_alone(text, earlier, words, conversation)
+        person = wants_person(text, words)
+        alone = person or await self._stands_alone(text, earlier, words, conversation)
         if not alone and earlier and self._rewriter:
             rewritten = await self._rewriter.rewrite(text, earlier, words)
             text, alone = (rewritten, True) if rewritten else (text, False)
@@ -115,6 +116,7 @@ class Understanding:
             self_contained=alone,
             leans_on=() if alone else _leaned_on(earlier, words),
             answers_the_bot=answers,
+            wants_person=person,
         )
 
     async def _stands_alone(

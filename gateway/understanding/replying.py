@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gateway.domain import Turn
 from gateway.language import LANGUAGES, Language
-from gateway.understanding.splitting import is_reply, questions_in
+from gateway.understanding.splitting import is_reply, questions_in, wants_person
 from gateway.understanding.wording import Wording, wording
 
 __all__ = ["answers_the_bot", "bot_asked", "small_talk_language"]
@@ -19,7 +19,9 @@ _QUESTION_AT_END = re.compile(r"[?？][^\w?？]*$")
 
 
 def small_talk_language(text: str, language: Language, said: Language | None = None) -> Language:
-    """In which language a short message is small talk or a bare reply: 早上好 looks Japanese by its script.
+    """In which language a short message is small talk, a bare reply or a call for a person.
+
+    早上好 looks Japanese by its script, and so does 人工.
 
     That of what was `said` before comes first, as "ok" is of them all. Its own `language` if in none.
     """
@@ -51,7 +53,7 @@ def answers_the_bot(text: str, earlier: Sequence[Turn], words: Wording) -> bool:
 
 
 def _asks_nothing(text: str, words: Wording) -> bool:
-    return is_reply(text, words) or not questions_in(text, words)
+    return is_reply(text, words) or wants_person(text, words) or not questions_in(text, words)
 
 
 def _is_short(text: str, words: Wording) -> bool:

@@ -13,7 +13,7 @@ from gateway.domain import SmallTalk
 from gateway.understanding.leaning import continues
 from gateway.understanding.wording import Wording
 
-__all__ = ["is_reply", "questions_in", "small_talk_in"]
+__all__ = ["is_reply", "questions_in", "small_talk_in", "wants_person"]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _ITEM = re.compile(r"\s*(?:[(（\[]?\d{1,2}[.)．）、:：\]](?!\d)|[①-⑳]|[-*•・●■◆]\s|[QＱ]\d*\s*[.:：．])\s*")
@@ -30,7 +30,14 @@ _PUNCTUATION = " \t\n,，.。．!！?？~～;；:：…、"
 _WRAPPED_CJK = 15  # characters: a shorter line was ended on purpose
 _SIGNATURE_LINES, _SIGNATURE_WIDTH = 4, 60
 _EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50\ufe0f\u200d\u20e3]+")
-_ANSWERED_FIRST: tuple[SmallTalk, ...] = ("correction", "goodbye", "thanks", "small_talk", "noted")
+_ANSWERED_FIRST: tuple[SmallTalk, ...] = (
+    "correction",
+    "identity",
+    "goodbye",
+    "thanks",
+    "small_talk",
+    "noted",
+)
 _FILLERS = 5  # "Hi, thanks, ok, so, well, …" is noise only for so long
 
 
@@ -56,6 +63,11 @@ def questions_in(text: str, wording: Wording) -> list[str]:
 def is_reply(text: str, wording: Wording) -> bool:
     """Whether a message can only be a reply to something we asked: "yes", 2番."""
     return wording.answer.fullmatch(_bare(text)) is not None
+
+
+def wants_person(text: str, wording: Wording) -> bool:
+    """Whether a sentence of a question asks for somebody to talk to: "I'd like to speak to a human"."""
+    return any(wording.person.fullmatch(_bare(sentence.text)) for sentence in _sentences(text, wording))
 
 
 def small_talk_in(text: str, wording: Wording) -> SmallTalk:

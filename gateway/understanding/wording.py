@@ -17,12 +17,13 @@ from gateway.language import Language
 __all__ = ["Wording", "wording"]
 
 _NEVER = "(?!)"
-_NOISE = ("thanks", "goodbyes", "noted")  # beside a question; "that's wrong" may belong to it
+_NOISE = ("thanks", "goodbyes", "noted", "identity")  # beside a question; "that's wrong" may belong to it
 _KINDS: dict[SmallTalk, str] = {
     "correction": "corrections",
     "goodbye": "goodbyes",
     "thanks": "thanks",
     "noted": "noted",
+    "identity": "identity",
 }
 
 
@@ -40,6 +41,7 @@ class Wording:
     question_start: re.Pattern[str]
     question: re.Pattern[str]
     answer: re.Pattern[str]  # a whole message that replies to a question of ours
+    person: re.Pattern[str]  # a whole sentence that asks for somebody to talk to
     open_offer: re.Pattern[str]  # a question of ours that any subject may follow: "anything else?"
     exempt: re.Pattern[str]  # looks like a reference, but is none
     leaning_start: re.Pattern[str]  # continues what was said before
@@ -86,6 +88,7 @@ def wording(language: Language) -> Wording:
         question_start=_any(question["begins"]),
         question=_any(question["anywhere"]),
         answer=_any(data["answers"]),
+        person=_any(data["person"]),
         open_offer=_any(data["open_offers"]),
         exempt=_any(dependence["exempt"], before=edge),
         leaning_start=_any(dependence["openers"]),
