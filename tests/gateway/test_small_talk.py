@@ -156,6 +156,6 @@ def test_what_is_not_an_answer_is_judged_as_ever(
 def test_who_wants_a_person_gets_one(gateway: Gateway, turns: list[str], says: str) -> None:
     answer = after(gateway, *turns)
     assert (answer["outcome"], answer["reason"]) == ("escalated", "person_wanted"), answer
-    assert says in answer["answer"]
+    assert says in answer["text"]
     [question] = answer["questions"]
     assert [step["stage"] for step in question["steps"]] == ["gate", "cache", "ticket"]
