@@ -104,9 +104,8 @@ class Question:
         return "\n".join([*self.leaned_on, self.text])
 
 
-SmallTalk = Literal[
-    "small_talk", "thanks", "goodbye", "noted", "correction", "identity"
-]  # what it is answered by
+# by whose words it is answered
+SmallTalk = Literal["small_talk", "thanks", "goodbye", "noted", "correction", "identity"]
 
 
 @dataclass(frozen=True, slots=True)

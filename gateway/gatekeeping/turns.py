@@ -45,9 +45,8 @@ class ConversationGate:
         """
         verdict = await self._in_turn(question, encoded)
         if question.wants_person and not verdict.rule.startswith("deny:"):
-            return replace(
-                verdict, label="unsure", rule="person", topic=None, reason="the asker wants a person"
-            )
+            reason = "the asker wants a person"
+            return replace(verdict, label="unsure", rule="person", topic=None, reason=reason)
         on_scope = verdict.rule in _ON_SCOPE or (verdict.rule == "llm" and verdict.label == "may")
         if not question.answers_the_bot or verdict.label == "must" or not on_scope:
             return verdict

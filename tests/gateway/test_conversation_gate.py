@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -94,3 +95,18 @@ async def test_earlier_turns_are_judged_once_while_they_are_remembered(
 async def test_a_turn_that_cannot_be_judged_is_not_shown_to_rag() -> None:
     with pytest.raises(ClassifierError):
         await ConversationGate(DeadGate(), ENCODER).cleared(asked("the library?", "Yes.", "and on Sundays?"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [("scope", "unsure"), ("forbidden", "unsure"), ("example", "unsure"), ("deny:trade union", "must_not")],
+)
+async def test_who_wants_a_person_gets_past_all_but_the_deny_list(rule: str, expected: str) -> None:
+    class Forbids(Scripted):
+        async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
+            verdict = await super().judge(question, tenant=tenant, group=group)
+            return replace(verdict, label="must_not", rule=rule)
+
+    question = replace(asked("a human, please", self_contained=True), wants_person=True)
+    encoded = await encode_one(ENCODER, question.in_view)
+    assert (await ConversationGate(Forbids(), ENCODER).judge(question, encoded)).label == expected

@@ -158,4 +158,4 @@ def test_who_wants_a_person_gets_one(gateway: Gateway, turns: list[str], says: s
     assert (answer["outcome"], answer["reason"]) == ("escalated", "person_wanted"), answer
     assert says in answer["text"]
     [question] = answer["questions"]
-    assert [step["stage"] for step in question["steps"]] == ["gate", "cache", "ticket"]
+    assert [step["stage"] for step in question["steps"]] == ["gate", "cache"]

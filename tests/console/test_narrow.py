@@ -1,0 +1,31 @@
+"""The console on a telephone: nothing is wider than the screen, and a question can be read in the queue."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.console.browsing import Chromium, needs_chromium, opened
+from tests.gateway.running import Gateway
+
+pytestmark = needs_chromium
+
+SCREEN = {"width": 390, "height": 844}
+PAGES = ["", "entries", "audit", "acceptance", "dashboard", "try", "examples", "users", "deliveries"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_is_wider_than_a_telephone(desk: Gateway, chromium: Chromium, path: str) -> None:
+    desk.answer("When does the library open?")
+    desk.write()
+    with chromium.person(desk.url, viewport=SCREEN) as boss:
+        page = boss.sign_in("boss", at=f"/console/{path}")
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth") <= SCREEN["width"]
+
+
+def test_a_question_has_room_in_the_queue(desk: Gateway, chromium: Chromium) -> None:
+    ticket = opened(desk, "Where in the library may I park my bicycle while I read?")
+    with chromium.person(desk.url, viewport=SCREEN) as sato:
+        box = sato.sign_in().locator(".q-row .question", has_text="park my bicycle").bounding_box()
+    assert box is not None, ticket
+    assert box["width"] > SCREEN["width"] / 2
