@@ -125,19 +125,20 @@ def _left_out_table(left_out: Sequence[LeftOut]) -> list[Table]:
 def _said(found: Promise | TooFew, error: float) -> str:
     if isinstance(found, TooFew):
         return (
-            f"No promise: {found.n} unseen must-questions, {found.needed - found.n} more are needed for "
-            f"{error:.1%}. The cuts of the fit stay."
+            f"No promise, and nothing changed: {found.n} unseen must-questions, {found.needed - found.n} "
+            f"more are needed for {error:.1%}."
         )
     bound = (
-        f"at most {found.on_average:.1%} of new questions like these are refused on average, with 95 % "
-        f"confidence at most {found.at_most:.1%}."
+        f"of new questions like these {found.on_average:.1%} or fewer are refused, on average over files of "
+        f"{found.n}. For this one file 95 % sure is only: {found.at_most:.1%} or fewer; more questions "
+        "narrow it."
     )
+    refused = f"\nRefused: {'; '.join(found.refused[:_SHOWN])}" if found.refused else ""
     if found.kept:
-        return f"Kept: {bound}"
+        return f"Kept: {bound}{refused}"
     return (
         f"Not kept: scope would have to let through from {found.needed:.3f}, where nearly everything passes. "
-        f"At these cuts {bound}\nAdd examples like those that are refused: "
-        + "; ".join(found.refused[:_SHOWN])
+        f"At these cuts, {bound}{refused}\nAdd examples like those that are refused."
     )
 
 

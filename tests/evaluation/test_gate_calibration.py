@@ -106,6 +106,7 @@ def test_what_the_gate_was_fitted_on_is_left_out_and_listed(
     assert "an example of must" in said
     assert "1 repeated questions were counted once" in said
     assert "by 30 unseen ones" in said
+    assert "on average over files of 30. For this one file 95 % sure" in said
     assert "may let through" in said
 
 
@@ -115,7 +116,7 @@ def test_too_few_questions_promise_nothing_and_change_nothing(
     write(tmp_path)
     code, said = calibrate([*EXAMPLES, *UNSEEN[:7]])
     assert code == 1
-    assert "7 unseen must-questions, 12 more are needed for 5.0%" in said
+    assert "nothing changed: 7 unseen must-questions, 12 more are needed for 5.0%" in said
 
 
 def test_a_tenant_that_nobody_has_is_refused_with_those_there_are(

@@ -124,3 +124,18 @@ def test_scope_is_not_opened_to_everything_for_a_few_strange_questions() -> None
     assert len(promise.refused) == 4
     assert promise.on_average == 0.05  # 4 of 99, and the next one
     assert promise.at_most > 0.08
+
+
+def test_a_promise_that_is_not_kept_says_how_much_is_refused_as_often_as_stated() -> None:
+    """The forbidden axis is loosened by its questions, scope is held at its least: both are counted."""
+    rng, n, strange, suspected = np.random.default_rng(4), 199, 0.1, 0.05
+    within = []
+    for _ in range(1_000):
+        scope = np.where(rng.random(n) < strange, 0.0, 1.0)
+        forbidden = np.where(rng.random(n) < suspected, rng.uniform(0.5, 1.0, n), 0.0)
+        promise = keep_promise(held_out(scope, forbidden), 0.02, fitted_suspicion=0.5, least_scope=0.3)
+        assert isinstance(promise, Promise)
+        assert not promise.kept
+        passing = (1 - strange) * (1 - suspected * (1 - promise.cuts.suspicious_from) / 0.5)
+        within.append(1 - passing <= promise.at_most)
+    assert np.mean(within) >= 0.95
