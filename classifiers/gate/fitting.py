@@ -13,22 +13,18 @@ from numpy.typing import NDArray
 from classifiers import ClassifierError
 from classifiers.gate import Neighbour, ScopeSource
 from classifiers.gate.contrast import Contrast, Sample
-from classifiers.gate.forbidden import Forbidden, fit_forbidden, unfitted_forbidden
-from classifiers.gate.kept import KeptFits, fit_key
-from classifiers.gate.leaning import LEANING_FEATURES, Leaning, fit_leaning
-from classifiers.gate.material import Material
-from classifiers.gate.scope import (
-    FEW,
-    LEAST_OURS,
+from classifiers.gate.evidence import (
     Grounds,
-    Scope,
-    Training,
     covered_share,
-    fit_scope,
     scope_features,
     scope_rule,
     without_document,
 )
+from classifiers.gate.forbidden import Forbidden, fit_forbidden, unfitted_forbidden
+from classifiers.gate.kept import KeptFits, fit_key
+from classifiers.gate.leaning import LEANING_FEATURES, Leaning, fit_leaning
+from classifiers.gate.material import Material
+from classifiers.gate.scope import FEW, LEAST_OURS, Scope, Training, fit_scope
 from classifiers.gate.shipped import Attacks
 from classifiers.text import normalise
 from encoders import Encoded, EncoderIdentity

@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 
 from classifiers.gate.combiner import Combiner
 from classifiers.gate.contrast import Contrast, Sample
+from classifiers.gate.evidence import SCOPE_FEATURES, Grounds
 from classifiers.gate.forbidden import Forbidden
 from classifiers.gate.leaning import Leaning
 from classifiers.gate.lexical import Rarity
-from classifiers.gate.scope import SCOPE_FEATURES, Grounds, Reading, Scope
+from classifiers.gate.scope import Reading, Scope
 from encoders import Encoder, EncoderIdentity, Vector
 from storage.arrays import ArrayFolder
 

@@ -8,16 +8,16 @@ from scipy.special import logit
 
 from classifiers.gate import Neighbour
 from classifiers.gate.contrast import CONTRAST_FEATURES
-from classifiers.gate.leaning import LEANING_FEATURES
-from classifiers.gate.scope import (
+from classifiers.gate.evidence import (
     SCOPE_FEATURES,
     Grounds,
-    Reading,
     covered_share,
     scope_features,
     scope_rule,
     without_document,
 )
+from classifiers.gate.leaning import LEANING_FEATURES
+from classifiers.gate.scope import Reading
 
 NOTHING = np.full(len(CONTRAST_FEATURES), np.nan)
 NO_LEANING = np.full(len(LEANING_FEATURES), np.nan)
