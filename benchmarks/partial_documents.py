@@ -1,4 +1,4 @@
-"""What becomes of an operator's own questions where his documents cover two thirds of what he is asked.
+"""What becomes of an operator's own questions where their documents cover two thirds of what they are asked.
 
     python -m benchmarks.partial_documents
 

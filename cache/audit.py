@@ -2,9 +2,9 @@
 
 Reviewers look whenever they like, and every verdict may be the one that acts. So the limits here are
 *anytime-valid*: they hold at all looks together. They come from bets against a stated rate: whoever doubts
-that the rate is r stakes on every verdict, at odds that are fair if r is true. If it is, his capital, a
+that the rate is r stakes on every verdict, at odds that are fair if r is true. If it is, their capital, a
 martingale, reaches 1/alpha with probability alpha at most, ever (Ville 1939). The stakes are mixed by
-Jeffreys' prior over all the rates that he may believe in (Robbins 1970; Waudby-Smith and Ramdas 2023),
+Jeffreys' prior over all the rates that they may believe in (Robbins 1970; Waudby-Smith and Ramdas 2023),
 which leaves a formula of two counts.
 """
 

@@ -57,7 +57,7 @@ class Drift:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """The state as it was kept; anew where there is none, or where it was kept in another form."""
+        """The state as it was kept; a new one where there is none, or where it was kept in another form."""
         counts = kept.get("counts", [])
         return cls(list(counts), list(kept["shares"]), kept["statistic"]) if len(counts) == _BINS else cls()
 

@@ -164,7 +164,7 @@ def spread(vectors: Vector) -> float:
 def covered(characters: Share, unaligned: Share) -> Share:
     """1 less the weight of the heaviest word without a partner, as far as the texts share their characters.
 
-    Who copies a question and changes one word asks something else; who words it anew leaves many without
+    Who copies a question and changes one word asks something else; who rephrases it leaves many without
     a partner.
     """
     return 1.0 - characters * unaligned

@@ -115,7 +115,7 @@ async def _index_all(
 async def reindex(
     store: EntryStore, index: VectorIndex, encoder: Encoder, *, progress: Progress | None = None
 ) -> Disagreement:
-    """Make the index anew from SQL; returns what still differs after it, which should be nothing."""
+    """Rebuild the index from SQL; returns what still differs after it, which should be nothing."""
     async with store.db.begin() as connection:
         await connection.execute(update(entries).values(indexed_revision=0))
     await index.clear()

@@ -16,7 +16,7 @@ ON_THEIR_WAY = 256  # questions at once; an older one would just be looked up ag
 
 
 class Looks:
-    """Remembers by the vector object, which is made anew for every request.
+    """Remembers by the vector object, which is a new one for every request.
 
     A later question, even in the same words, brings another object and is looked up again: an entry
     that was paused in between is not served from here.

@@ -104,9 +104,9 @@ def _on_shelf(statement: Select[Any], tenant: ColumnElement[str] = entries.c.ten
 
 
 def _served(statement: Select[Any], tenant: ColumnElement[str] = entries.c.tenant) -> Select[Any]:
-    """Those of them that may be served to an asker of `group`: everybody's and his group's."""
-    everybodys, his = entries.c.group == "", entries.c.group == bindparam("group")
-    return _on_shelf(statement, tenant).where(or_(everybodys, his))
+    """Those of them that may be served to an asker of `group`: everybody's and their group's."""
+    everybodys, the_groups = entries.c.group == "", entries.c.group == bindparam("group")
+    return _on_shelf(statement, tenant).where(or_(everybodys, the_groups))
 
 
 def _served_by_id(statement: Select[Any]) -> Select[Any]:

@@ -315,7 +315,7 @@ class EntryStore:
     ) -> tuple[Entry, ...]:
         """The entries that a group may read today, all or those with the given ids.
 
-        An asker without a group (`""`) sees what is everybody's, another one that and his group's.
+        An asker without a group (`""`) sees what is everybody's, another one that and their group's.
         """
         values = self._shelf(tenant, language) | {"group": group}
         async with self.db.connect() as connection:

@@ -102,7 +102,7 @@ def _ago(hours: int) -> Iterator[None]:
     """Set the clock back."""
     with time_machine.travel(datetime.now(UTC) - timedelta(hours=hours), tick=True):
         yield
-        time.sleep(1.5)  # what is written beside the way is written now
+        time.sleep(1.5)  # what is written in the background is written now
 
 
 def _questions() -> list[str]:

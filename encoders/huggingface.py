@@ -46,7 +46,7 @@ def loaded(model: str, kind: str) -> tuple[Any, Any, str]:
 
 
 def plain(text: str, tokenizer: PreTrainedTokenizerBase) -> str:
-    """The text without the model's control tokens, as nobody may end his own turn, and in valid UTF-8."""
+    """The text without the model's control tokens, as nobody may end their own turn, and in valid UTF-8."""
     for token in tokenizer.all_special_tokens:
         text = text.replace(token, " ")
     return text.encode("utf-8", "replace").decode("utf-8")

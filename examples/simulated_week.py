@@ -12,9 +12,9 @@ What is real: the gateway with all its stages, its HTTP interface, its stores an
   *Drift*: from the fifth day on a third of the questions are of four documents nobody asked about yet.
 - *the chatbot*, in part: it quotes the documents, and for one question in three adds a sentence of its own
   making, which the faithfulness check has to catch.
-- *the reviewer*. Three times a day he answers what waits, publishes what he answers (traps excepted), and
-  judges the audited hits. He knows what was meant, and makes no mistakes: the bound of wrong answers is as
-  good as he is.
+- *the reviewer*. Three times a day they answer what waits, publish what they answer (traps excepted), and
+  judge the audited hits. They know what was meant, and make no mistakes: the bound of wrong answers is as
+  good as they are.
 - *time*: each question is asked at its moment of the week, and nobody waits for it.
 
 At the end the figures of `/v1/figures` are compared with the raw outcomes in SQL and with what the residents
@@ -49,7 +49,7 @@ from encoders import Encoded
 from gateway.app import create_app
 from gateway.assembly import Services, assemble
 from gateway.demo import HELPDESK, LANGUAGES, TENANT, demo_settings
-from gateway.domain import Draft, Hear, NothingRelevant, Question
+from gateway.domain import Draft, NothingRelevant, OnDraft, Question
 from gateway.settings import Settings
 from gateway.stages import Rag
 from gateway.stores import open_stores
@@ -188,7 +188,7 @@ class StrayingRag:
         self._inner = inner
 
     async def ask(
-        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+        self, question: Question, encoded: Encoded, /, on_draft: OnDraft | None = None
     ) -> Draft | NothingRelevant:
         """The inner draft, for every third question with a sentence too many."""
         found = await self._inner.ask(question, encoded)
@@ -367,7 +367,7 @@ def _told(asked: Asked, one: dict[str, Any]) -> Told:
 
 
 async def _written(services: Services, told: Sequence[Told]) -> None:
-    """Let what is written beside the way be written: nobody waits for a statistic but us."""
+    """Let what is written in the background be written: nobody waits for a statistic but us."""
     lookups = sum(one.looked_up for one in told)
     for _ in range(200):
         await asyncio.sleep(0.05)

@@ -69,7 +69,7 @@ def create_app(services: Services) -> FastAPI:
     if console is not None:
         app.mount(CONSOLE, _apart(console))
     uploads = None if console is None else f"{CONSOLE}/_nicegui/client/"
-    app.add_middleware(BodyLimit, max_bytes=services.settings.server.max_body_bytes, but_for=uploads)
+    app.add_middleware(BodyLimit, max_bytes=services.settings.server.max_body_bytes, exempt_prefix=uploads)
     if services.trace is not None:
         from gateway.tracing.otel import TracedRequests  # here: it needs the extra
 

@@ -122,7 +122,7 @@ async def assemble(
 
 
 async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Callable[[Rag], Rag]) -> Services:
-    """The gateway; what must be closed, or runs beside it, is on the stack."""
+    """The gateway; what must be closed, or runs in the background, is on the stack."""
     stores = await stack.enter_async_context(open_stores(settings))
     await _make_ready(settings, stores)
     metrics = Metrics(CollectorRegistry())

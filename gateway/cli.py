@@ -57,7 +57,7 @@ COMMANDS: Final[Mapping[str, tuple[Register, str]]] = {
     ),
     "reindex": (
         _data,
-        "Make the index of entries and documents anew from SQL, with the configured encoder.",
+        "Rebuild the index of entries and documents from SQL, with the configured encoder.",
     ),
     "key": (_data, "Make an API key. It is shown once; only its hash is kept."),
     "replay": (

@@ -12,7 +12,7 @@ from rich.console import Console
 from cache.transfer import import_entries
 from encoders import Encoded
 from gateway.assembly import Services
-from gateway.domain import Draft, Hear, NothingRelevant, Question
+from gateway.domain import Draft, NothingRelevant, OnDraft, Question
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
 from gateway.settings.loading import load_settings
@@ -54,7 +54,7 @@ class CarelessRag:
         self._made_up = {row["question"]: row["answer"] for row in map(json.loads, lines)}
 
     async def ask(
-        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+        self, question: Question, encoded: Encoded, /, on_draft: OnDraft | None = None
     ) -> Draft | NothingRelevant:
         """The inner draft, with another text where the demo has one."""
         found = await self._inner.ask(question, encoded)

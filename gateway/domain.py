@@ -21,10 +21,10 @@ __all__ = [
     "Escalated",
     "Failed",
     "Finding",
-    "Hear",
     "NothingRelevant",
     "Offer",
     "Offers",
+    "OnDraft",
     "Outcome",
     "OutcomeName",
     "Passage",
@@ -167,7 +167,7 @@ class Draft:
         return (self, *self.others)
 
 
-Hear = Callable[[Draft], None]  # is told a draft as far as it is written; no contexts: none came yet
+OnDraft = Callable[[Draft], None]  # is told a draft as far as it is written; no contexts: none came yet
 
 
 @dataclass(frozen=True, slots=True)

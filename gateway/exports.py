@@ -55,7 +55,7 @@ async def _rows_of(
     """A tenant's rows in the order of their ids, as JSON values."""
     table, at = _TABLES[what]
     columns = [column for column in table.columns if column.name not in _OURS]
-    # Not by an index of the tenant: SQLite would sort all of his rows anew for every page.
+    # Not by an index of the tenant: SQLite would sort all of the tenant's rows again for every page.
     own = table.c.tenant.concat("") == tenant
     query = select(*columns).where(own).order_by(table.c.id).limit(AT_ONCE)
     if period.since is not None:

@@ -101,20 +101,20 @@ class Pipeline:
 
         Raises:
             TicketNotStored: a question could not be kept for a person.
-            AskerLeft: he hung up before anything was decided.
+            AskerLeft: they hung up before anything was decided.
         """
         understood = await self._understanding.understand(conversation)
         alone = len(understood.questions) == 1 and conversation.choices == 1
         reading = Reading(line, self._streaming if alone else "buffer")
         news = Reply((), "", understood.language)
         if line and reading.along and self._next_turn:
-            news = await self._next_turn.told(news, conversation)
+            news = await self._next_turn.introduce(news, conversation)
             line.introduce(news.text)
         outcomes = await self._outcomes(understood.questions, reading)
         reply = self._replies.reply(understood, outcomes, choices=conversation.choices)
         if news.told or not self._next_turn:
             return reply.introduced(news.text, news.told)
-        return await self._next_turn.told(reply, conversation)
+        return await self._next_turn.introduce(reply, conversation)
 
     async def _outcomes(self, questions: Sequence[Question], reading: Reading) -> list[Outcome]:
         """One each; if one can't have any, the others are cancelled, for all will be asked again."""
@@ -258,7 +258,7 @@ class Pipeline:
         )
 
     async def _seen(self, question: Question, judged: Judged, *, reason: str) -> Answered:
-        """The asker has read it already: he is told the verdict, and a person gets a ticket."""
+        """The asker has read it already: they are told the verdict, and a person gets a ticket."""
         way = judged.way
         ticket = await self._ticket(question, way, outcome="answered", reason=reason)
         return Answered(

@@ -25,9 +25,9 @@ Words = Mapping[str, str]  # templates by language
 
 
 class Replies:
-    """The operator's words where he gave some in the asker's language, else those of `texts/replies.yaml`.
+    """The operator's words where they gave some in the asker's language, else those of `texts/replies.yaml`.
 
-    Of his words the most particular come first; a template that names what is not known now is passed over.
+    The most particular come first; a template that names what is not known now is passed over.
     """
 
     def __init__(

@@ -12,9 +12,9 @@ from encoders import Encoded
 from gateway.domain import (
     Conversation,
     Draft,
-    Hear,
     NothingRelevant,
     Offers,
+    OnDraft,
     Outcome,
     Question,
     Reply,
@@ -56,13 +56,13 @@ class Cache(Protocol):
 
 
 class Rag(Protocol):
-    """Writes a draft from passages; `hear` is told it while it is written, if it comes in parts.
+    """Writes a draft from passages; `on_draft` is told it while it is written, if it comes in parts.
 
     Raises `UpstreamUnavailable` when it can't.
     """
 
     async def ask(
-        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+        self, question: Question, encoded: Encoded, /, on_draft: OnDraft | None = None
     ) -> Draft | NothingRelevant: ...
 
 
@@ -105,7 +105,7 @@ class DidYouMean(Protocol):
 class NextTurn(Protocol):
     """Puts what people answered since in front of a reply. Never raises for it."""
 
-    async def told(self, reply: Reply, conversation: Conversation, /) -> Reply: ...
+    async def introduce(self, reply: Reply, conversation: Conversation, /) -> Reply: ...
 
 
 class Watch(Protocol):

@@ -74,14 +74,14 @@ class Stores:
         return tuple(sorted(found, key=worst_first))
 
     async def reindex(self, *, progress: Progress | None = None) -> None:
-        """Make both indexes anew from SQL."""
+        """Rebuild both indexes from SQL."""
         await reindex(self.entries, self.entry_index, self.encoder, progress=progress)
         await self.documents.reindex()
 
 
 @asynccontextmanager
-async def open_stores(settings: Settings, *, anew: bool = False) -> AsyncIterator[Stores]:
-    """The stores of a configuration; `anew` throws away indexes that another encoder made.
+async def open_stores(settings: Settings, *, rebuild: bool = False) -> AsyncIterator[Stores]:
+    """The stores of a configuration; `rebuild` throws away indexes that another encoder made.
 
     Raises:
         DatabaseUnavailable, IndexUnavailable, EncoderError: naming what can't be opened.
@@ -91,7 +91,8 @@ async def open_stores(settings: Settings, *, anew: bool = False) -> AsyncIterato
         model = await _open_model(settings, stack)
         encoder = _remembering(model, settings)
         indexes = [
-            await _open_index(settings, name, encoder.identity, anew=anew) for name in ("entries", "passages")
+            await _open_index(settings, name, encoder.identity, rebuild=rebuild)
+            for name in ("entries", "passages")
         ]
         for index in indexes:
             stack.push_async_callback(index.close)
@@ -186,15 +187,17 @@ async def _open_pair_model(settings: Settings) -> PairModel:
     return MemoPairModel(model, size=remembered) if remembered else model
 
 
-async def _open_index(settings: Settings, name: str, identity: EncoderIdentity, *, anew: bool) -> VectorIndex:
+async def _open_index(
+    settings: Settings, name: str, identity: EncoderIdentity, *, rebuild: bool
+) -> VectorIndex:
     """An embedded index in a folder of its own, or a collection on the Qdrant server."""
     storage = settings.storage
     if storage.qdrant_url is None:
-        return await EdgeIndex.open(settings.index_folder / name, identity=identity, anew=anew)
+        return await EdgeIndex.open(settings.index_folder / name, identity=identity, rebuild=rebuild)
     from qdrant_client import AsyncQdrantClient  # half a second of a start that most do without
 
     from storage.qdrant import QdrantIndex
 
     key = storage.qdrant_api_key.get_secret_value() if storage.qdrant_api_key else None
     client = AsyncQdrantClient(url=storage.qdrant_url, api_key=key)
-    return await QdrantIndex.open(client, f"sekisho-{name}", identity=identity, anew=anew)
+    return await QdrantIndex.open(client, f"sekisho-{name}", identity=identity, rebuild=rebuild)

@@ -1,6 +1,6 @@
-"""What leaves for an asker who reads along while his answer is written.
+"""What leaves for an asker who reads along while the answer is written.
 
-A `Line` is his open stream; a `Release` follows one draft from its first words to its last, and asks again
+A `Line` is their open stream; a `Release` follows one draft from its first words to its last, and asks again
 and again what of it may leave. Of a draft that is not yet whole nothing reaches the line but what `may_leave`
 gave back: that is the one place to look at.
 """
@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any, Literal
 
 from classifiers.faithfulness.segmentation import Sentence, sentences
-from gateway.domain import Draft, Hear, NothingRelevant
+from gateway.domain import Draft, NothingRelevant, OnDraft
 
 __all__ = [
     "OBSERVED",
@@ -63,11 +63,11 @@ MayLeave = Callable[[Draft], Awaitable[Part]]  # of a draft as far as it is writ
 
 
 class Line:
-    """The stream to one asker: what left for him, and whether he is still there."""
+    """The stream to one asker: what left for them, and whether they are still there."""
 
     def __init__(self) -> None:
         self.opened = asyncio.Event()  # something left
-        self.left = asyncio.Event()  # he did
+        self.left = asyncio.Event()  # they did
         self.preface = ""  # what stands in front of the answer
         self.said = ""  # of the answer
         self._started = perf_counter()
@@ -76,7 +76,7 @@ class Line:
 
     @property
     def age_s(self) -> float:
-        """Seconds since he asked."""
+        """Seconds since they asked."""
         return perf_counter() - self._started
 
     def introduce(self, preface: str) -> None:
@@ -133,15 +133,15 @@ class Release:
         self.waited_for_contexts = False  # a sentence was ready before there was anything to hold it against
 
     async def follow(
-        self, ask: Callable[[Hear | None], Coroutine[Any, Any, Draft | NothingRelevant]]
+        self, ask: Callable[[OnDraft | None], Coroutine[Any, Any, Draft | NothingRelevant]]
     ) -> Draft | NothingRelevant:
         """The whole draft; or, if the asker leaves, that part of it about which something was decided.
 
         Raises:
             AskerLeft: nothing was.
         """
-        hear = None if self._mode == "buffer" else self._hear
-        writing = asyncio.create_task(ask(hear))
+        on_draft = None if self._mode == "buffer" else self._on_draft
+        writing = asyncio.create_task(ask(on_draft))
         letting_go = asyncio.create_task(self._let_go())
         leaving = asyncio.create_task(self._line.left.wait())
         try:
@@ -154,7 +154,7 @@ class Release:
                 task.cancel()
             await asyncio.gather(writing, letting_go, leaving, return_exceptions=True)
 
-    def _hear(self, draft: Draft) -> None:
+    def _on_draft(self, draft: Draft) -> None:
         self._written = draft
         self._news.set()
 

@@ -204,7 +204,7 @@ class Telemetry:
         return {name: rows.run for name, rows in written.items() if rows is not None}
 
     async def flush(self) -> None:
-        """Write what waits beside the way. Raises `DatabaseUnavailable`, and then nothing is forgotten."""
+        """Write what waits in the background. Raises `DatabaseUnavailable`, and then nothing is forgotten."""
         for waiting in (self._outcomes, self._lookups, self._acceptances, self._given):
             if waiting is not None:
                 await waiting.flush()
@@ -301,7 +301,7 @@ def _shadow(gate: GateVerdict | None) -> list[dict[str, str | None]] | None:
 
 
 def _would_be_forbidden(gate: GateVerdict | None) -> bool:
-    """A reviewer can't judge a hash: what only shadow mode lets through is kept for him, as in tickets."""
+    """A reviewer can't judge a hash: what only shadow mode lets through is kept for them, as in tickets."""
     return gate is not None and any(one.label == "must_not" for one in gate.shadow)
 
 

@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Finding)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Who reads along, if anybody, and what may leave for him before the verdict."""
+    """Who reads along, if anybody, and what may leave for them before the verdict."""
 
     line: Line | None
     mode: Mode
@@ -68,7 +68,7 @@ class Way:
         return [(one, Way(self.reading, (*before, replace(rag, found=one)))) for one in draft.choices]
 
     def add_sent(self) -> None:
-        """Keep what the asker has read of a draft that he does not get."""
+        """Keep what the asker has read of a draft that they do not get."""
         line = self.reading.line
         if line and line.said and self.steps[-1].stage != "sent":
             self.steps += (Step("sent", (line.first_s or 0.0) * 1000, Sent(line.said)),)

@@ -1,4 +1,4 @@
-"""Arrays that can be made anew, kept in a folder so that a start need not: a cache on disk, never the truth.
+"""Arrays that can be made again, kept in a folder so that a start need not: a cache on disk, never the truth.
 
 A file is written beside its place and moved there in one step under a lock, so two processes may share the
 folder. What can't be read, for whatever reason, is not there; what can't be written is made again next time.
@@ -45,7 +45,7 @@ class ArrayFolder:
         except FileNotFoundError:
             return None
         except _UNREADABLE as exc:
-            self._say("arrays can't be read and are made anew", file, exc)
+            self._say("arrays can't be read and are made again", file, exc)
             return None
         with suppress(OSError):
             os.utime(file)

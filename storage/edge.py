@@ -60,10 +60,10 @@ class EdgeIndex:
         path: Path,
         *,
         identity: EncoderIdentity,
-        anew: bool = False,
+        rebuild: bool = False,
         optimise_after: int = OPTIMISE_BYTES,
     ) -> EdgeIndex:
-        """The index in the folder, made if there is none. With `anew`, whatever was there is thrown away.
+        """The index in the folder, made if there is none. With `rebuild`, whatever was there is thrown away.
 
         The search graph is built in the background after every `optimise_after` bytes of new vectors.
 
@@ -74,7 +74,7 @@ class EdgeIndex:
         folder = IndexFolder(path, identity)
         await to_thread.run_sync(folder.take)
         try:
-            shard = await to_thread.run_sync(_present_shard, folder, identity, anew)
+            shard = await to_thread.run_sync(_present_shard, folder, identity, rebuild)
         except BaseException:
             folder.leave()
             raise
@@ -228,8 +228,8 @@ class EdgeIndex:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _present_shard(folder: IndexFolder, identity: EncoderIdentity, anew: bool) -> Shard:
-    present = None if anew else folder.present()
+def _present_shard(folder: IndexFolder, identity: EncoderIdentity, rebuild: bool) -> Shard:
+    present = None if rebuild else folder.present()
     if present is not None:
         shard = Shard.load(folder.shard(present), identity)
         shard.unoptimised = max(0, shard.count() - present.optimised_points)

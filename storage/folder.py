@@ -92,7 +92,7 @@ class IndexFolder:
         """What to say of a folder whose content makes no sense."""
         reason = " ".join(str(error).split()) or type(error).__name__
         return IndexUnavailable(
-            f"the index in {self.path} is damaged ({reason}): run `sekisho reindex` to make it anew"
+            f"the index in {self.path} is damaged ({reason}): run `sekisho reindex` to rebuild it"
         )
 
     def settle(self, present: Present) -> None:

@@ -41,7 +41,7 @@ def refuse_mismatch(place: str, stored: Any, identity: EncoderIdentity) -> None:
     """Compare the stored label with that of the configured encoder.
 
     Raises:
-        IndexMismatch: naming both, and the command that makes the vectors anew.
+        IndexMismatch: naming both, and the command that makes new vectors.
     """
     wanted = label(identity)
     if not isinstance(stored, dict) or not isinstance(stored.get("encoder"), dict):

@@ -66,9 +66,9 @@ class QdrantIndex:
 
     @classmethod
     async def open(
-        cls, client: AsyncQdrantClient, collection: str, *, identity: EncoderIdentity, anew: bool = False
+        cls, client: AsyncQdrantClient, collection: str, *, identity: EncoderIdentity, rebuild: bool = False
     ) -> QdrantIndex:
-        """The collection, made if there is none. With `anew`, whatever was in it is thrown away.
+        """The collection, made if there is none. With `rebuild`, whatever was in it is thrown away.
 
         Raises:
             IndexMismatch: if other vectors are in it than this encoder makes.
@@ -76,7 +76,7 @@ class QdrantIndex:
         """
         index = cls(client, collection, identity)
         try:
-            await index._settle(anew=anew)
+            await index._settle(rebuild=rebuild)
         except BaseException:
             await index.close()
             raise
@@ -147,9 +147,9 @@ class QdrantIndex:
     def _place(self) -> str:
         return f"the Qdrant collection {self._collection!r}"
 
-    async def _settle(self, *, anew: bool) -> None:
+    async def _settle(self, *, rebuild: bool) -> None:
         with self._translated():
-            if anew:
+            if rebuild:
                 await self._client.delete_collection(self._collection)
             if not await self._client.collection_exists(self._collection):
                 await self._create()

@@ -45,7 +45,7 @@ async def check_keys(database: Database, seal: Seal | None) -> None:
 
 
 async def reseal(database: Database, seal: Seal) -> AsyncIterator[tuple[str, int]]:
-    """Write every text anew under the present key, or open where there is none; tells table and rows.
+    """Write every text again under the present key, or open where there is none; tells table and rows.
 
     What is written meanwhile is written under the present key anyway. A second run does no harm.
     """
@@ -84,12 +84,12 @@ async def _rewritten(database: Database, table: Table, columns: list[Column[obje
             rows = (await connection.execute(some)).mappings().all()
             if not rows:
                 return
-            anew = [
+            rewritten = [
                 {f"this_{key.name}": row[key] for key in keys}
                 | {f"new_{column.name}": row[column] for column in columns}
                 for row in rows
             ]
-            await connection.execute(write, anew)
+            await connection.execute(write, rewritten)
         after = tuple(rows[-1][key] for key in keys)
         yield len(rows)
 

@@ -187,6 +187,6 @@ def _translated(path: Path) -> Iterator[None]:
             reason = " ".join(str(error).split())
             raise IndexUnavailable(
                 f"the index in {path} cannot be used ({reason or 'panic'}). If that stays so, it is damaged: "
-                "run `sekisho reindex` to make it anew"
+                "run `sekisho reindex` to rebuild it"
             ) from error
         raise

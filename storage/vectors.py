@@ -20,7 +20,7 @@ class IndexUnavailable(Exception):  # noqa: N818 - errors are named as facts
 
 
 class IndexMismatch(IndexUnavailable):
-    """The vectors in the index were made by another model; `sekisho reindex` makes them anew."""
+    """The vectors in the index were made by another model; `sekisho reindex` makes new ones."""
 
 
 @dataclass(frozen=True, slots=True)

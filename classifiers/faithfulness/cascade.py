@@ -38,7 +38,7 @@ class CascadeJudge:
     Args:
         supported_from: probability of support from which on the first judge's "supported" stands.
         unsupported_below: probability below which its "unsupported" stands.
-        told: is told by whom how many statements of an answer were decided.
+        on_decided: is told by whom how many statements of an answer were decided.
     """
 
     def __init__(
@@ -48,13 +48,13 @@ class CascadeJudge:
         *,
         supported_from: float = 0.9,
         unsupported_below: float = 0.1,
-        told: Callable[[Mapping[Decided, int]], object] = lambda decided: None,
+        on_decided: Callable[[Mapping[Decided, int]], object] = lambda decided: None,
     ) -> None:
         self._first = first
         self._second = second
         self._supported_from = supported_from
         self._unsupported_below = unsupported_below
-        self._told = told
+        self._on_decided = on_decided
 
     async def judge(
         self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
@@ -63,13 +63,15 @@ class CascadeJudge:
         verdict = await self._first.judge(answer, contexts, question=question)
         unsure = [at for at, one in enumerate(verdict.statements) if not self._is_sure(one)]
         if not unsure:
-            self._told({"first": len(verdict.statements)})
+            self._on_decided({"first": len(verdict.statements)})
             return verdict
         merged = list(verdict.statements)
         for at, said in zip(unsure, await self._second_says(answer, contexts, verdict, unsure), strict=True):
             merged[at] = said
         nobody = sum(merged[at].state == "unchecked" for at in unsure)
-        self._told({"first": len(merged) - len(unsure), "second": len(unsure) - nobody, "nobody": nobody})
+        self._on_decided(
+            {"first": len(merged) - len(unsure), "second": len(unsure) - nobody, "nobody": nobody}
+        )
         return verdict_of(merged, judge=f"{verdict.judge} {self._second.name}")
 
     def _is_sure(self, one: StatementVerdict) -> bool:

@@ -68,7 +68,7 @@ class Features:
     uncovered_window: float  # what the best three neighbouring sentences leave open
     unfounded: float  # nothing of a whole statement stands in any one place
     new_numbers: float
-    new_counts: float  # "two ways", "3つ": often counted by the writer himself
+    new_counts: float  # "two ways", "3つ": often counted by the writer
     other_units: float
     unbound_number: float  # stands in the contexts, but not beside the words that stand beside it here
     new_names: float

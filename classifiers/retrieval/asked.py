@@ -17,14 +17,14 @@ from classifiers.faithfulness.segmentation import script_language
 from classifiers.retrieval import PassageEvidence, RelevanceJudge, RelevanceVerdict
 from encoders import Encoded
 
-__all__ = ["AskedQuery", "AskedRelevance", "Told"]
+__all__ = ["AskedQuery", "AskedRelevance", "OnReply"]
 
 JUDGE = "asked-relevance@1"
 SCORES = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 UNKNOWN = 0.5
 LONGEST_PASSAGE = 4_000  # characters of each passage that the model reads
 LONGEST_QUERY = 200
-Told = Callable[[Literal["answered", "unreadable", "failed"]], object]
+OnReply = Callable[[Literal["answered", "unreadable", "failed"]], object]
 
 
 class _OfPassage(BaseModel):
@@ -63,14 +63,14 @@ class AskedRelevance:
         timeout_s: float = 10.0,
         correct_from: float = 0.75,
         incorrect_below: float = 0.25,
-        told: Told = lambda result: None,
+        on_reply: OnReply = lambda result: None,
     ) -> None:
         self._model = model
         self._otherwise = otherwise
         self._timeout_s = timeout_s
         self._correct_from = correct_from
         self._incorrect_below = incorrect_below
-        self._told = told
+        self._on_reply = on_reply
 
     async def judge(self, question: Encoded, passages: Sequence[PassageEvidence], /) -> RelevanceVerdict:
         """The model's verdict; *ambiguous* if it can't be read; the other judge's if it can't be asked."""
@@ -85,10 +85,10 @@ class AskedRelevance:
                 self._timeout_s,
             )
         except ClassifierError:
-            self._told("failed")
+            self._on_reply("failed")
             return await self._otherwise.judge(question, passages)
         scores = _scores(reply, len(passages))
-        self._told("unreadable" if scores is None else "answered")
+        self._on_reply("unreadable" if scores is None else "answered")
         return self._verdict(scores, len(passages))
 
     def _verdict(self, scores: list[float] | None, count: int) -> RelevanceVerdict:

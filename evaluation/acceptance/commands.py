@@ -72,7 +72,7 @@ def create_command(
 def sheet_command(
     test: Test,
     out: Annotated[Path, typer.Option(help="Write the sheet there (XLSX).")],
-    judge: Annotated[str, typer.Option(help="Who judges on it: the order is his own.")],
+    judge: Annotated[str, typer.Option(help="Who judges on it: the order is their own.")],
     tenant: Tenant = "default",
     config: Config = None,
 ) -> None:

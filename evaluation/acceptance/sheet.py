@@ -1,4 +1,4 @@
-"""The sheet on which a judge without access to the console gives his votes."""
+"""The sheet on which a judge without access to the console votes."""
 
 from __future__ import annotations
 

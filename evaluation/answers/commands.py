@@ -57,7 +57,7 @@ Workers = Annotated[
 ]
 On = Annotated[Executor, typer.Option(help="This machine, or the Ray cluster of RAY_ADDRESS.")]
 GoodFrom = Annotated[str | None, typer.Option("--good", help="What a good answer is: METRIC:SCORE.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Ask and measure everything anew.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Ask and measure everything again.")]
 Against = Annotated[
     Path | None, typer.Option(help="The run to compare with. Default: the last other one in --out.")
 ]

@@ -101,7 +101,7 @@ def _asking(judges: Judges, llm: EvaluationLlmSettings, meter: Meter, stack: Asy
     key = llm.api_key.get_secret_value() if llm.api_key else None
     tokens = EchoedTokens(base_url=llm.base_url, model=llm.model, api_key=key, timeout_s=llm.timeout_s)
     stack.push_async_callback(tokens.close)
-    asked = partial(AskedModel, model, most_tokens=MOST_TOKENS, told=meter.add)
+    asked = partial(AskedModel, model, most_tokens=MOST_TOKENS, on_call=meter.add)
     return replace(
         judges, model=asked(), sampler=asked(temperature=SAMPLED_AT), tokens=tokens, timeout_s=llm.timeout_s
     )

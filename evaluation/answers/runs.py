@@ -135,7 +135,7 @@ async def run_cases(
     """Work through the cases that need it, then put the results in the order of the file.
 
     Args:
-        fresh: ask and measure everything anew.
+        fresh: ask and measure everything again.
         started: is told what is done already.
         progress: is told of results once they are on disk.
     """

@@ -138,7 +138,7 @@ class Gateway:
 
 
 class RunningGateway:
-    """A gateway that runs elsewhere. Nobody tells when it changed: `--fresh` asks it anew."""
+    """A gateway that runs elsewhere. Nobody tells when it changed: `--fresh` asks it again."""
 
     encoder = None
 

@@ -45,7 +45,7 @@ def gate_command(
         Path | None, typer.Option(help="Write tables and curves there, as one HTML file.", dir_okay=False)
     ] = None,
     grow: Annotated[
-        bool, typer.Option("--few-shot", help=f"Fit anew with {SIZES} examples a class, {SEEDS} seeds.")
+        bool, typer.Option("--few-shot", help=f"Fit again with {SIZES} examples a class, {SEEDS} seeds.")
     ] = False,
 ) -> None:
     """Must, may, must not: whom the configured gate lets through, slice by slice, the worst first."""

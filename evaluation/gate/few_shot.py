@@ -1,4 +1,4 @@
-"""How the gate grows with the policy's examples: none, five, ten … a class, drawn anew for every seed."""
+"""How the gate grows with the policy's examples: none, five, ten … a class, drawn again for every seed."""
 
 from __future__ import annotations
 

@@ -30,6 +30,6 @@ class Delivering:
         self._cuts = judge.cuts if isinstance(judge, CalibratedJudge) else CutsInForce()
 
     def __call__(self, language: str) -> str:
-        """The word for answers in a language; a cut that is calibrated anew makes it another one."""
+        """The word for answers in a language; a new calibration of the cut makes it another one."""
         told = json.dumps([self._settled, self._cuts.present.get(language)], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()

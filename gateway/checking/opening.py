@@ -58,7 +58,7 @@ async def open_judge(
                 _llm(settings, metrics, stack),
                 supported_from=settings.cascade.supported_from,
                 unsupported_below=settings.cascade.unsupported_below,
-                told=metrics.decided,
+                on_decided=metrics.decided,
             )
         case _:
             assert_never(settings.judge)
@@ -117,9 +117,9 @@ def _llm(settings: FaithfulnessSettings, metrics: CheckMetrics, stack: AsyncExit
         raise ConfigurationError(f"faithfulness.judge: {settings.judge} needs faithfulness.llm")
     model = ChatModel.of(settings.llm, name="the language model that checks faithfulness")
     stack.push_async_callback(model.close)
-    told = partial(metrics.asked, settings.llm.price)
+    on_call = partial(metrics.asked, settings.llm.price)
     return LlmJudge(
-        AskedModel(model, most_tokens=settings.llm.most_tokens, told=told),
+        AskedModel(model, most_tokens=settings.llm.most_tokens, on_call=on_call),
         statements=settings.llm.statements,
         longest_contexts=settings.llm.longest_contexts,
         timeout_s=min(settings.llm.timeout_s, HURRY * settings.patience_s),

@@ -191,16 +191,16 @@ async def _export_cases(
 
 
 def reindex_command(config: ConfigOption = None) -> None:
-    """Make the index of entries and documents anew from SQL, with the configured encoder."""
+    """Rebuild the index of entries and documents from SQL, with the configured encoder."""
     settings = find_settings(config)
 
     async def work() -> None:
-        async with open_stores(_on_all_cores(settings), anew=True) as stores:
+        async with open_stores(_on_all_cores(settings), rebuild=True) as stores:
             with _counting("indexing") as progress:
                 await stores.reindex(progress=progress)
 
     run(work())
-    console.print("The index was made anew from SQL.")
+    console.print("The index was rebuilt from SQL.")
 
 
 def calibrate_command(context: typer.Context, config: ConfigOption = None) -> None:

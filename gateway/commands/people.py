@@ -70,13 +70,13 @@ def list_users(config: ConfigOption = None, tenant: Annotated[str | None, typer.
 
 
 def disable(name: Name, config: ConfigOption = None) -> None:
-    """Keep a user out from now on; a new password lets him in again."""
+    """Keep a user out from now on; a new password lets them in again."""
     _with_users(config, lambda users: users.disable(name))
     console.print(f"{name} is signed out and can't sign in.")
 
 
 def password(name: Name, password: Password = None, config: ConfigOption = None) -> None:
-    """Give a user another password; he is signed out everywhere."""
+    """Give a user another password; they are signed out everywhere."""
     _with_users(config, lambda users: users.set_password(name, password or _asked()))
     console.print(f"{name} has a new password.")
 

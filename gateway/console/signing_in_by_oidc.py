@@ -15,14 +15,14 @@ from gateway.people.oidc import Oidc
 __all__ = ["back", "router", "start"]
 
 COOKIE = "sekisho_oidc"
-LASTS_S = 600  # a person may have to find his telephone
+LASTS_S = 600  # a person may have to find their telephone
 
 router = APIRouter(prefix="/oidc")
 
 
 @router.get("/start")
 async def start(request: Request, next: str = "/") -> Response:  # noqa: A002 - as in the form
-    """Send the person to his provider."""
+    """Send the person to their provider."""
     services, oidc = _provider(request)
     try:
         begun = await oidc.start(_address(request))
@@ -45,7 +45,7 @@ async def start(request: Request, next: str = "/") -> Response:  # noqa: A002 - 
 
 @router.get("/back")
 async def back(request: Request) -> Response:
-    """Take the provider's answer, and let the person in as what it says he is."""
+    """Take the provider's answer, and let the person in as what it says they are."""
     services, oidc = _provider(request)
     kept = services.people.sessions.unsealed(request.cookies.get(COOKIE), max_age_s=LASTS_S)
     try:

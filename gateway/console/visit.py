@@ -1,4 +1,4 @@
-"""One person's look at one page: who it is, in which language, and what he may do."""
+"""One person's look at one page: who it is, in which language, and what they may do."""
 
 from __future__ import annotations
 

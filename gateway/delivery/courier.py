@@ -11,13 +11,13 @@ from gateway.delivery.outbox import Delivery, Outbox
 from gateway.recording.failures import log_failure
 from storage.sql import DatabaseUnavailable
 
-__all__ = ["Courier", "NotDelivered", "Sender", "Told", "Watch"]
+__all__ = ["Courier", "DeliveryResult", "NotDelivered", "Sender", "Watch"]
 
 INTERVAL_S = 1.0
 AT_ONCE = 20
 TIMEOUT_S = 30.0
 
-Told = Literal["sent", "failed", "dead"]
+DeliveryResult = Literal["sent", "failed", "dead"]
 
 
 class NotDelivered(Exception):  # noqa: N818 - errors are named as facts
@@ -38,7 +38,7 @@ class Sender(Protocol):
 class Watch(Protocol):
     """Is told what became of every attempt."""
 
-    def __call__(self, target: str, result: Told, /) -> None: ...
+    def __call__(self, target: str, result: DeliveryResult, /) -> None: ...
 
 
 class Courier:

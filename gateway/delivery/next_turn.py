@@ -1,8 +1,8 @@
 """The answer of a person, told in the conversation: the asker's next message is answered with it, too, once.
 
-A ticket is the asker's if the client names him as it did then (`user`), or if the conversation that it sends
+A ticket is the asker's if the client names them as it did then (`user`), or if the conversation that it sends
 along shows the ticket's number in one of our replies. Whoever has the key could poll the ticket by that
-number; no more is told here, and what an asker writes himself is not read for numbers.
+number; no more is told here, and what askers write themselves is not read for numbers.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class NextTurn:
         self._db = db
         self._replies = replies
 
-    async def told(self, reply: Reply, conversation: Conversation) -> Reply:
-        """The reply, after what the asker waits for; if SQL is away he gets that another time."""
+    async def introduce(self, reply: Reply, conversation: Conversation) -> Reply:
+        """The reply, after what the asker waits for; if SQL is away they get that another time."""
         named = _named(conversation)
-        if not (conversation.asker or named):  # nothing says whose tickets are his
+        if not (conversation.asker or named):  # nothing says whose tickets are theirs
             return reply
         try:
             answered = await self._take(conversation, named)

@@ -1,9 +1,9 @@
 """What has to reach somebody outside, kept in SQL in the transaction in which it happened.
 
-Whoever makes an attempt first moves the next one on in a transaction of its own: the row is his until then.
-If he dies, it is due again. So each is sent at least once, by one replica at a time, and the receiver knows a
-repetition by its id. A library for retries repeats a call; here the next attempt may be made tomorrow, by
-another process, so the schedule is a column.
+Before a replica makes an attempt, it puts off the next one in a transaction of its own: the row is its own
+until then. If it dies, the row is due again. So each is sent at least once, by one replica at a time, and the
+receiver knows a repetition by its id. A library for retries repeats a call; here the next attempt may be made
+tomorrow, by another process, so the schedule is a column.
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ from typing import Literal, Protocol
 
 from sqlalchemy import Column, ColumnElement, and_, or_, true
 
-__all__ = ["FIGURES", "Base", "Figure", "Outcomes", "Told"]
+__all__ = ["FIGURES", "Base", "Counted", "Figure", "Outcomes"]
 
 Base = Literal["questions", "lookups", "drafts"]
 
 
-class Told(Protocol):
+class Counted(Protocol):
     """An outcome, or a count of outcomes that are alike."""
 
     @property
@@ -34,13 +34,13 @@ class Outcomes:
     tiers: frozenset[str] | None = None
     unchecked: bool | None = None
 
-    def include(self, told: Told) -> bool:
+    def include(self, counted: Counted) -> bool:
         """Whether an outcome is one of them."""
         return (
-            (self.names is None or told.outcome in self.names)
-            and (self.reason is None or self.reason in (told.reason, told.reason.partition(":")[0]))
-            and (self.tiers is None or told.tier in self.tiers)
-            and (self.unchecked is None or told.unchecked == self.unchecked)
+            (self.names is None or counted.outcome in self.names)
+            and (self.reason is None or self.reason in (counted.reason, counted.reason.partition(":")[0]))
+            and (self.tiers is None or counted.tier in self.tiers)
+            and (self.unchecked is None or counted.unchecked == self.unchecked)
         )
 
     def among(self, rows: _Columns) -> ColumnElement[bool]:
@@ -86,7 +86,7 @@ FIGURES: dict[str, Figure] = {
     "refused": Figure(_named("refused")),
     "refused_may": Figure(Outcomes(names=frozenset({"refused"}), reason="may")),
     "refused_must_not": Figure(Outcomes(names=frozenset({"refused"}), reason="must_not")),
-    "cache_hits": Figure(_HITS),  # without offers that an asker accepted: he was asked first
+    "cache_hits": Figure(_HITS),  # without offers that an asker accepted: they were asked first
     "cache_exact": Figure(Outcomes(tiers=frozenset({"exact"}))),
     "cache_vector": Figure(Outcomes(tiers=frozenset({"vector"}))),
     "cache_hits_of_lookups": Figure(_HITS, "lookups"),

@@ -1,4 +1,4 @@
-"""The last days of an owner, in his time zone. Counts are kept by the hour, so days begin on one."""
+"""The last days of an owner, in their time zone. Counts are kept by the hour, so days begin on one."""
 
 from __future__ import annotations
 

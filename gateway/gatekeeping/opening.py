@@ -164,7 +164,7 @@ async def fit_apart(stores: Stores, settings: Settings, tenant: str) -> Gate:
 
 
 async def kept_fits(settings: Settings, stores: Stores, tenant: str) -> KeptFits:
-    """Fits are made anew when a document changed, or there are twice as many entries to find evidence in."""
+    """Fits are made again when a document changed, or there are twice as many entries to find evidence in."""
     entries = len(await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS))
     return KeptFits(
         ArrayFolder(settings.path(settings.storage.folder) / "fits"),

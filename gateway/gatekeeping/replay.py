@@ -23,13 +23,13 @@ from gateway.stages import Gate
 from storage.schema import outcomes, tickets
 from storage.sql import Database
 
-__all__ = ["Change", "Past", "Record", "Replay", "Told", "past_questions", "questions_of_file", "replay"]
+__all__ = ["Change", "Past", "Record", "Replay", "Verdict", "past_questions", "questions_of_file", "replay"]
 
 Record = Literal["outcomes", "tickets"]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Verdict:
     """What a gate said, as far as it is kept."""
 
     label: str
@@ -37,7 +37,7 @@ class Told:
     reason: str = ""
 
     @classmethod
-    def of(cls, verdict: GateVerdict) -> Told:
+    def of(cls, verdict: GateVerdict) -> Verdict:
         """Of a verdict of today."""
         return cls(verdict.label, verdict.rule, verdict.reason)
 
@@ -48,7 +48,7 @@ class Past:
 
     text: str
     group: str = ""
-    was: Told | None = None
+    was: Verdict | None = None
     times: int = 1
 
 
@@ -59,14 +59,14 @@ class Change:
     was: str
     becomes: str
     rate: Rate  # of all questions
-    examples: tuple[tuple[Past, Told, Told], ...]
+    examples: tuple[tuple[Past, Verdict, Verdict], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
     """Every question with what was said of it and what would be."""
 
-    judged: tuple[tuple[Past, Told, Told], ...]
+    judged: tuple[tuple[Past, Verdict, Verdict], ...]
 
     @property
     def n(self) -> int:
@@ -82,7 +82,7 @@ class Replay:
 
     def changes(self) -> list[Change]:
         """From which class to which, the most frequent first."""
-        kinds: dict[tuple[str, str], list[tuple[Past, Told, Told]]] = {}
+        kinds: dict[tuple[str, str], list[tuple[Past, Verdict, Verdict]]] = {}
         for one in self.judged:
             if one[1].label != one[2].label:
                 kinds.setdefault((one[1].label, one[2].label), []).append(one)
@@ -118,9 +118,9 @@ async def replay(
     """
     judged = []
     for past in questions:
-        before = past.was if was is None else Told.of(await _judged(was, past, tenant))
+        before = past.was if was is None else Verdict.of(await _judged(was, past, tenant))
         if before is not None:
-            judged.append((past, before, Told.of(await _judged(becomes, past, tenant))))
+            judged.append((past, before, Verdict.of(await _judged(becomes, past, tenant))))
         progress()
     return Replay(tuple(judged))
 
@@ -174,14 +174,14 @@ _TICKETS: Select[Any] = select(tickets.c.question, tickets.c.group, tickets.c.st
 def _of_outcome(row: Mapping[Any, Any]) -> Past | None:
     if _leant(row["gate_label"], row["stage_ms"]):
         return None
-    return Past(row["question"], row["group"], Told(row["gate_label"], row["gate_rule"] or ""))
+    return Past(row["question"], row["group"], Verdict(row["gate_label"], row["gate_rule"] or ""))
 
 
 def _of_ticket(row: Mapping[Any, Any]) -> Past | None:
     said = next((step["found"] for step in row["steps"] if step["stage"] == "gate"), None)
     if said is None or _leant(said["label"], [step["stage"] for step in row["steps"]]):
         return None
-    return Past(row["question"], row["group"], Told(said["label"], said.get("rule", ""), said["reason"]))
+    return Past(row["question"], row["group"], Verdict(said["label"], said.get("rule", ""), said["reason"]))
 
 
 def _leant(label: str, stages: Collection[str]) -> bool:
@@ -241,7 +241,7 @@ async def _judged(by: tuple[Gate, Encoder], past: Past, tenant: str) -> GateVerd
     return await gate.judge(await encode_one(encoder, past.text), tenant=tenant, group=past.group)
 
 
-def _often_first(some: list[tuple[Past, Told, Told]]) -> tuple[tuple[Past, Told, Told], ...]:
+def _often_first(some: list[tuple[Past, Verdict, Verdict]]) -> tuple[tuple[Past, Verdict, Verdict], ...]:
     return tuple(sorted(some, key=lambda one: -one[0].times))
 
 

@@ -13,14 +13,14 @@ from gateway.models.completions import ChatModel, Completion
 __all__ = ["AskedModel"]
 
 
-Told = Callable[[Completion | None], object]
+OnCall = Callable[[Completion | None], object]
 
 
 class AskedModel:
     """A chat model that answers a judge, in the form that is asked for.
 
     Args:
-        told: is told every call: what came of it, None if nothing did.
+        on_call: is told every call: what came of it, None if nothing did.
         temperature: above 0 for those who want several different answers.
     """
 
@@ -29,12 +29,12 @@ class AskedModel:
         model: ChatModel,
         *,
         most_tokens: int,
-        told: Told = lambda completion: None,
+        on_call: OnCall = lambda completion: None,
         temperature: float = 0,
     ) -> None:
         self._model = model
         self._most_tokens = most_tokens
-        self._told = told
+        self._on_call = on_call
         self._temperature = temperature
 
     @property
@@ -59,5 +59,5 @@ class AskedModel:
         except UpstreamUnavailable as exc:
             raise ClassifierError(str(exc)) from exc
         finally:
-            self._told(completion)
+            self._on_call(completion)
         return completion.text

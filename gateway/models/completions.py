@@ -24,9 +24,9 @@ from gateway.models.wires import WIRES, NoText, WireName
 from gateway.settings import LlmSettings
 from gateway.tracing import Call, calling
 
-__all__ = ["ChatModel", "Completion", "Listen"]
+__all__ = ["ChatModel", "Completion", "OnText"]
 
-Listen = Callable[[str, Mapping[str, Any]], None]  # is told text and reply as far as they came
+OnText = Callable[[str, Mapping[str, Any]], None]  # is told text and reply as far as they came
 
 _CONNECTIONS = 1000
 _IDLE_S = 30.0  # shorter than the keep-alive of common servers would be safe, longer saves handshakes
@@ -108,15 +108,15 @@ class ChatModel:
         self,
         turns: Sequence[Turn],
         options: Mapping[str, Any] | None = None,
-        listen: Listen | None = None,
+        on_text: OnText | None = None,
     ) -> Completion:
-        """The model's answer to a conversation; streamed to whoever listens.
+        """The model's answer to a conversation; streamed to `on_text`.
 
         Raises:
             ToolCalled: a tool call instead of an answer.
             UpstreamUnavailable: no answer, or nothing that can be read as one.
         """
-        reply, first_s = await self._reply(self._body(turns, options or {}), listen)
+        reply, first_s = await self._reply(self._body(turns, options or {}), on_text)
         return self._read(reply, first_s)
 
     async def choices(
@@ -149,7 +149,7 @@ class ChatModel:
         return Completion(text, named if isinstance(named, str) and named else self.model, reply, first_s)
 
     async def _reply(
-        self, body: dict[str, Any], listen: Listen | None
+        self, body: dict[str, Any], on_text: OnText | None
     ) -> tuple[Mapping[str, Any], float | None]:
         """The whole reply and, where it was streamed, the seconds until the first words of its text."""
         if self._breaker.opened:
@@ -160,7 +160,7 @@ class ChatModel:
             )
         call = Call(model=self.model, base_url=self._base_url, options=body)
         with calling(call):
-            call.reply, call.first_s = await self._asked(body, call.headers, listen)
+            call.reply, call.first_s = await self._asked(body, call.headers, on_text)
             return call.reply, call.first_s
 
     async def close(self) -> None:
@@ -173,7 +173,7 @@ class ChatModel:
         return {**passed, self._wire.conversation: messages}
 
     async def _asked(
-        self, body: dict[str, Any], headers: Mapping[str, str], listen: Listen | None
+        self, body: dict[str, Any], headers: Mapping[str, str], on_text: OnText | None
     ) -> tuple[Mapping[str, Any], float | None]:
         """The reply, with the circuit told how it went.
 
@@ -182,8 +182,8 @@ class ChatModel:
         """
         try:
             async with asyncio.timeout(self._timeout_s):
-                if listen is not None:
-                    answered = await self._streamed(body, headers, listen)
+                if on_text is not None:
+                    answered = await self._streamed(body, headers, on_text)
                 else:
                     response = await self._client.post(
                         self._wire.path, cast_to=httpx2.Response, body=body, options={"headers": headers}
@@ -208,7 +208,7 @@ class ChatModel:
             return answered
 
     async def _streamed(
-        self, body: dict[str, Any], headers: Mapping[str, str], listen: Listen
+        self, body: dict[str, Any], headers: Mapping[str, str], on_text: OnText
     ) -> tuple[Mapping[str, Any], float | None]:
         """The reply put together from its stream, told as it comes; a server may answer in one piece."""
         started, first_s = perf_counter(), None
@@ -229,7 +229,7 @@ class ChatModel:
                 chunks.add(event)
                 if first_s is None and chunks.text:
                     first_s = perf_counter() - started
-                listen(chunks.text, chunks.reply)
+                on_text(chunks.text, chunks.reply)
         if not chunks.finished:
             raise httpx2.RemoteProtocolError("the stream broke off")
         return chunks.reply, first_s

@@ -40,10 +40,10 @@ class _Offered:
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """An asker sent a question that had just been offered to him."""
+    """An asker sent a question that had just been offered to them."""
 
     conversation: Conversation
-    before: str  # what he had written first
+    before: str  # what they had written first
     entry: str
 
 
@@ -79,7 +79,7 @@ class AcceptedOffers:
         if entry is None:
             raise NotFound("that entry is not served any more; please ask again", param="accept")
         await self._remember(offered, entry, by=by)
-        conversation = replace(asker, turns=(Turn("user", entry.question),))  # what he agreed to
+        conversation = replace(asker, turns=(Turn("user", entry.question),))  # what they agreed to
         question = Question(text=offered.question, language=offered.language, conversation=conversation)
         answered = Answered(
             question=question, text=entry.answer, source=entry.kind, reason="accepted_offer", entry=entry.id
@@ -87,7 +87,7 @@ class AcceptedOffers:
         return Reply((answered,), entry.answer, offered.language)
 
     def outcome(self, outcome: Outcome, /) -> None:
-        """Hear whether an exact hit is an asker's yes: he sends what the turn before has offered him."""
+        """Hear whether an exact hit is an asker's yes: they send what the turn before has offered them."""
         if not isinstance(outcome, Answered) or outcome.reason != "verified_exact" or outcome.entry is None:
             return
         turns = outcome.question.conversation.turns

@@ -1,7 +1,7 @@
 """The names by which those who act are told apart: labels of keys, and names of the console's users.
 
 Tickets, entries, examples and verdicts keep who did something by that name, and compare it: who holds a
-ticket, who may not approve his own, who was not content. So nobody gets a name that another has in the
+ticket, who may not approve their own, who was not content. So nobody gets a name that another has in the
 tenant. That of a revoked key is free again: its successor has what it held.
 """
 

@@ -23,7 +23,7 @@ TIMEOUT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """Where to send the person, and what must be known when he comes back."""
+    """Where to send the person, and what must be known when they come back."""
 
     url: str
     kept: Mapping[str, str]  # state, nonce, verifier
@@ -47,7 +47,7 @@ class Oidc:
                 "console.oidc needs authlib: install it with pip install 'sekisho[oidc]'"
             )
         self._settings = settings
-        self.tenant = settings.tenant  # where his role holds
+        self.tenant = settings.tenant  # where their role holds
         self._found: Mapping[str, Any] | None = None
 
     async def start(self, back: str) -> Started:
@@ -69,7 +69,7 @@ class Oidc:
 
         Raises:
             NotAuthenticated: if the provider does not confirm it, or this is not the answer to our question.
-            NotAllowed: if he has no role here.
+            NotAllowed: if they have no role here.
         """
         if not kept or not secrets.compare_digest(answer.get("state", ""), kept["state"]):
             raise NotAuthenticated("the answer does not belong to a sign-in that was begun here")

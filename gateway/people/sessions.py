@@ -53,7 +53,7 @@ class Sessions:
         return self._signer.sign(token).decode()
 
     async def find(self, cookie: str | None) -> Person | None:
-        """Who holds this cookie, as what he is now; None if he signed out, was disabled, or time is up."""
+        """Who holds this cookie, with their present roles; None if signed out, disabled, or time is up."""
         id_ = self._id(cookie)
         if id_ is None:
             return None

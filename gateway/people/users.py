@@ -99,7 +99,7 @@ class Users:
             raise Conflict(f"the user {name} was made by somebody else just now") from exc
 
     async def welcome(self, subject: str, name: str, *, tenant: str, role: PersonRole) -> str:
-        """The user whom the identity provider knows as `subject`, with the role it gives him; the user's id.
+        """The user whom the identity provider knows as `subject`, with the role it gives them; the user's id.
 
         Raises:
             Conflict: if another user or a key of the tenant has that name already.
@@ -131,11 +131,11 @@ class Users:
         ]
 
     async def disable(self, name: str) -> None:
-        """Keep a user out from now on: his sessions end. A repeat changes nothing."""
+        """Keep a user out from now on: their sessions end. A repeat changes nothing."""
         await self._change(name, {"disabled_at": datetime.now(UTC)})
 
     async def set_password(self, name: str, password: str) -> None:
-        """Give a user another password, and let him in again; his sessions end."""
+        """Give a user another password, and let them in again; their sessions end."""
         await self._change(name, {"password": await hashed(password), "disabled_at": None})
 
     async def prefer(self, user_id: str, *, language: str | None = None, theme: str | None = None) -> None:

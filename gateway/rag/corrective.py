@@ -42,7 +42,7 @@ class Corrective:
         strips_from: float = 0.0,
         reads_ambiguous: bool = True,
         web: WebSearch | None = None,
-        told: Callable[[Web], object] = lambda result: None,
+        on_web_search: Callable[[Web], object] = lambda result: None,
     ) -> None:
         """Take what to do with passages.
 
@@ -51,12 +51,12 @@ class Corrective:
             reads_ambiguous: whether an answer is written from ambiguous passages, too. Whoever only quotes
                 can't say that they don't answer.
             web: where else to look.
-            told: how a web search ended.
+            on_web_search: how a web search ended.
         """
         self._strips_from = strips_from
         self._reads_ambiguous = reads_ambiguous
         self._web = web
-        self._told = told
+        self._on_web_search = on_web_search
 
     async def corrected(
         self, question: Question, found: Sequence[RetrievedPassage], verdict: RelevanceVerdict
@@ -95,11 +95,11 @@ class Corrective:
         try:
             query, found = await search.find(question.text, language=question.language)
         except UpstreamUnavailable:
-            self._told("failed")
+            self._on_web_search("failed")
             return "failed", "", []
         relevant = [page for page in found if coverage(question.text, page.shown) >= FROM_WEB]
         web: Web = "answered" if relevant else "nothing"
-        self._told(web)
+        self._on_web_search(web)
         return web, query, [self._refined(question, page) for page in relevant]
 
 

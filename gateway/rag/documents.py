@@ -115,7 +115,7 @@ class Documents:
             return [text_for_index(row.heading, row.text) for row in await connection.execute(some)]
 
     async def reindex(self, *, progress: Progress | None = None) -> int:
-        """Make the index anew from SQL, after another model was configured."""
+        """Rebuild the index from SQL, after another model was configured."""
         async with self._one_at_a_time:
             await self._index.clear()
             async with self._database.begin() as connection:

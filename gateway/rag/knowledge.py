@@ -8,7 +8,7 @@ from functools import partial
 
 from classifiers.retrieval import PassageEvidence, RelevanceJudge
 from encoders import Encoded
-from gateway.domain import Draft, Hear, NothingRelevant, Passage, Question
+from gateway.domain import Draft, NothingRelevant, OnDraft, Passage, Question
 from gateway.errors import UpstreamUnavailable
 from gateway.rag.corrective import WRITTEN_FROM, Corrective
 from gateway.rag.passages import PassageSearch, RetrievedPassage
@@ -37,7 +37,7 @@ class KnowledgeRag:
         self._corrective = corrective or Corrective()
 
     async def ask(
-        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+        self, question: Question, encoded: Encoded, /, on_draft: OnDraft | None = None
     ) -> Draft | NothingRelevant:
         """A draft with the passages it was written from.
 
@@ -54,8 +54,8 @@ class KnowledgeRag:
             return NothingRelevant(reason, _contexts(found[:WRITTEN_FROM]), done)
         contexts = _contexts(corrected.passages)
         draft = Draft(text="", contexts=contexts, model=self._writer.name, correction=done)
-        listen = partial(_heard, hear, draft) if hear else None
-        text = await self._writer.write(question, encoded, corrected.passages, listen)
+        on_text = partial(_pass_on, on_draft, draft) if on_draft else None
+        text = await self._writer.write(question, encoded, corrected.passages, on_text)
         if text is None:
             return NothingRelevant("the passages that were found do not hold an answer", contexts, done)
         return replace(draft, text=text)
@@ -72,8 +72,8 @@ class KnowledgeRag:
             raise UpstreamUnavailable("the documents can't be searched now", cause="documents") from exc
 
 
-def _heard(hear: Hear, draft: Draft, text: str) -> None:
-    hear(replace(draft, text=text))
+def _pass_on(on_draft: OnDraft, draft: Draft, text: str) -> None:
+    on_draft(replace(draft, text=text))
 
 
 def _evidence(passage: RetrievedPassage) -> PassageEvidence:

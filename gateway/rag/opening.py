@@ -60,7 +60,7 @@ def _evaluator(
             _asked(settings.llm, stack),
             EvidenceJudge(evidence),
             timeout_s=settings.llm.timeout_s,
-            told=lambda result: metrics.evaluator.labels(result).inc(),
+            on_reply=lambda result: metrics.evaluator.labels(result).inc(),
             **{name: cut for name, cut in cuts.items() if cut is not None},
         )
     return EvidenceJudge(
@@ -83,7 +83,7 @@ def _corrective(upstream: UpstreamSettings, metrics: RetrievalMetrics, stack: As
         strips_from=settings.strips_from,
         reads_ambiguous=reads_ambiguous,
         web=web,
-        told=lambda result: metrics.web.labels(result).inc(),
+        on_web_search=lambda result: metrics.web.labels(result).inc(),
     )
 
 

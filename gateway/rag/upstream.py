@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Self
 
 from encoders import Encoded
-from gateway.domain import Draft, Hear, NothingRelevant, Question, Turn
+from gateway.domain import Draft, NothingRelevant, OnDraft, Question, Turn
 from gateway.errors import ConfigurationError, ToolCalled, UpstreamUnavailable
 from gateway.models.completions import ChatModel, Completion
 from gateway.rag.contexts import ReadContexts, read_contexts
@@ -48,7 +48,7 @@ class UpstreamRag:
         return cls(model, read_contexts(settings.contexts))
 
     async def ask(
-        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+        self, question: Question, encoded: Encoded, /, on_draft: OnDraft | None = None
     ) -> Draft | NothingRelevant:
         """What the chatbot answers to this one question, in its conversation.
 
@@ -62,13 +62,13 @@ class UpstreamRag:
                 found = await self._model.choices(turns, conversation.options, conversation.choices)
                 first, *others = map(self._choice, found)
                 return replace(first, others=tuple(others))
-            listen = partial(self._heard, hear) if hear else None
-            return self._draft(await self._model.complete(turns, conversation.options, listen))
+            on_text = partial(self._pass_on, on_draft) if on_draft else None
+            return self._draft(await self._model.complete(turns, conversation.options, on_text))
         except ToolCalled as exc:
             return self._choice(exc)
 
-    def _heard(self, hear: Hear, text: str, reply: Mapping[str, Any]) -> None:
-        hear(Draft(text=text, contexts=self._contexts(reply), model=self._model.model))
+    def _pass_on(self, on_draft: OnDraft, text: str, reply: Mapping[str, Any]) -> None:
+        on_draft(Draft(text=text, contexts=self._contexts(reply), model=self._model.model))
 
     def _choice(self, found: Completion | UpstreamUnavailable) -> Draft:
         """A choice; one without a text that could be checked is none that passed."""

@@ -25,7 +25,7 @@ from gateway.rag.passages import RetrievedPassage
 __all__ = ["ExtractiveWriter", "LlmWriter", "Writer", "quotation"]
 
 
-Listen = Callable[[str], None]  # is told an answer as far as it is written
+OnText = Callable[[str], None]  # is told an answer as far as it is written
 
 
 class Writer(Protocol):
@@ -39,7 +39,7 @@ class Writer(Protocol):
         question: Question,
         asked: Encoded,
         passages: Sequence[RetrievedPassage],
-        listen: Listen | None = None,
+        on_text: OnText | None = None,
         /,
     ) -> str | None: ...
 
@@ -125,7 +125,7 @@ class ExtractiveWriter:
         question: Question,
         asked: Encoded,
         passages: Sequence[RetrievedPassage],
-        listen: Listen | None = None,
+        on_text: OnText | None = None,
         /,
     ) -> str | None:
         """The quotation in one piece, or None where no sentence holds anything of the question.
@@ -315,7 +315,7 @@ class LlmWriter:
         question: Question,
         asked: Encoded,
         passages: Sequence[RetrievedPassage],
-        listen: Listen | None = None,
+        on_text: OnText | None = None,
         /,
     ) -> str | None:
         """The model's answer, or None where it says that the passages hold none.
@@ -327,7 +327,7 @@ class LlmWriter:
         instructions = _prompt(question.language).format(no_answer=NO_ANSWER, passages=numbered)
         earlier = [turn for turn in question.conversation.turns[:-1] if turn.role != "system"]
         turns = [Turn("system", instructions), *earlier, Turn("user", question.text)]
-        telling = partial(_without_mark, listen) if listen else None
+        telling = partial(_without_mark, on_text) if on_text else None
         completion = await self._model.complete(turns, {"temperature": 0}, telling)
         return None if NO_ANSWER in completion.text else completion.text
 
@@ -336,9 +336,9 @@ class LlmWriter:
         await self._model.close()
 
 
-def _without_mark(listen: Listen, text: str, _: Mapping[str, object]) -> None:
+def _without_mark(on_text: OnText, text: str, _: Mapping[str, object]) -> None:
     """Nothing from where the mark may have begun."""
-    listen(text.partition(NO_ANSWER[:2])[0].rstrip(NO_ANSWER[0]))
+    on_text(text.partition(NO_ANSWER[:2])[0].rstrip(NO_ANSWER[0]))
 
 
 @cache

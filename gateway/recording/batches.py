@@ -1,4 +1,4 @@
-"""Rows that are written beside the way, some at a time: no asker waits for a statistic."""
+"""Rows that are written in the background, in batches: no asker waits for a statistic."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Batches(Generic[R]):
         self._on_lost = on_lost
         self._at_once = at_once
         self._waiting: deque[R] = deque()
-        self._flushing = asyncio.Lock()  # the run beside the way, and whoever must read his own rows
+        self._flushing = asyncio.Lock()  # by the loop, and by who must read what was just added
         self._log = structlog.get_logger(f"sekisho.{name}")
 
     def add(self, row: R) -> None:

@@ -1,4 +1,4 @@
-"""The record of outcomes, written to SQL in batches beside the way: no asker waits for a statistic."""
+"""The record of outcomes, written to SQL in batches in the background: no asker waits for a statistic."""
 
 from __future__ import annotations
 

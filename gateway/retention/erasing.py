@@ -1,7 +1,7 @@
-"""Forgetting an asker: what he wrote goes, what people made of it stays, and a line says that it was done.
+"""Forgetting an asker: what they wrote goes, what people made of it stays, and a line says that it was done.
 
 Everything is one transaction. Verified entries stay, for they are the reviewers' words; where one is asked
-for in his, a ticket asks whether that phrasing may stay.
+for in theirs, a ticket asks whether that phrasing may stay.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Erasure:
     kind: str  # asker | age
     asker_key: str | None
     counts: Mapping[str, int]  # rows by table
-    entries: tuple[str, ...]  # that have a phrasing in his words
+    entries: tuple[str, ...]  # that have a phrasing in their words
 
 
 class Erasures:
@@ -107,7 +107,7 @@ async def keep(
 async def _forgotten(
     connection: AsyncConnection, traces: Traces, *, by: str
 ) -> tuple[Counter[str], tuple[str, ...]]:
-    """Delete it, table by table; what was deleted, and the entries that are asked for in his words."""
+    """Delete it, table by table; what was deleted, and the entries that are asked for in their words."""
     counts: Counter[str] = Counter()
     aliases = {request: f"forgotten-{uuid4().hex}" for request in traces.requests}
     counts["gate_examples"] = await forget_examples(connection, traces, by=by)

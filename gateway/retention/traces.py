@@ -1,4 +1,4 @@
-"""Where an asker left traces: his requests, his tickets, and his words in other hands."""
+"""Where an asker left traces: their requests, their tickets, and their words in other hands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from storage.parts import in_parts
 from storage.schema import answers, audits, draft_labels, feedback, outcomes, tickets
 from storage.schema.base import holds
 
-__all__ = ["AT_ONCE", "Traces", "asker_key", "chunks", "his", "traces_of"]
+__all__ = ["AT_ONCE", "Traces", "asker_key", "chunks", "of_asker", "traces_of"]
 
 AT_ONCE = 500  # values in one statement
 
@@ -32,7 +32,7 @@ class Traces:
     key: str
     requests: tuple[str, ...]
     tickets: tuple[str, ...]
-    words: frozenset[bytes]  # keys of what he wrote, as the cache compares questions
+    words: frozenset[bytes]  # keys of what they wrote, as the cache compares questions
     gate_words: frozenset[bytes]  # the same as the gate compares them
 
 
@@ -63,7 +63,9 @@ async def traces_of(connection: AsyncConnection, tenant: str, asker: str) -> Tra
         requests |= set(await connection.scalars(named))
     ids: set[str] = set()
     for some in (*chunks(sorted(requests)), []):
-        own = select(tickets.c.id).where(tickets.c.tenant == tenant, his(connection, tickets, asker, some))
+        own = select(tickets.c.id).where(
+            tickets.c.tenant == tenant, of_asker(connection, tickets, asker, some)
+        )
         ids |= set(await connection.scalars(own))
     found = _Found(tenant, asker, key, tuple(sorted(requests)), tuple(sorted(ids)))
     texts = await _texts(connection, found)
@@ -78,10 +80,10 @@ async def traces_of(connection: AsyncConnection, tenant: str, asker: str) -> Tra
     )
 
 
-def his(
+def of_asker(
     connection: AsyncConnection, table: Table, asker: str, requests: Sequence[str]
 ) -> ColumnElement[bool]:
-    """Rows of an asker: by his name, or of his requests where none was written down.
+    """Rows of an asker: by their name, or of their requests where none was written down.
 
     A client may give several askers' requests one id; what names another stays.
     """
@@ -95,7 +97,7 @@ def chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 async def _texts(connection: AsyncConnection, found: _Found) -> list[str]:
-    """Everything that he wrote, wherever a question could have been taken over from."""
+    """Everything that they wrote, wherever a question could have been taken over from."""
     rows: list[Any] = list(await _rows(connection, (outcomes.c.question,), outcomes.c.asker_key == found.key))
     asked = [await _asked(connection, found, some) for some in (*chunks(found.requests), [])]
     for some in chunks(found.requests):
@@ -108,11 +110,11 @@ async def _texts(connection: AsyncConnection, found: _Found) -> list[str]:
 
 
 async def _asked(connection: AsyncConnection, found: _Found, requests: Sequence[str]) -> list[str]:
-    """His questions as he wrote them, as they were understood, and what he wrote before."""
+    """Their questions as written, as understood, and what they wrote before."""
     texts: list[str] = []
     for table in (tickets, answers):
         columns = (table.c.question, table.c.real_question, table.c.turns)
-        own = (table.c.tenant == found.tenant, his(connection, table, found.asker, requests))
+        own = (table.c.tenant == found.tenant, of_asker(connection, table, found.asker, requests))
         for question, real_question, turns in await _rows(connection, columns, *own):
             texts += [question, real_question, *_said(turns)]
     return texts

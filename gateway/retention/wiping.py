@@ -9,7 +9,7 @@ from uuid import uuid4
 from sqlalchemy import Update, delete, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.retention.traces import Traces, chunks, his
+from gateway.retention.traces import Traces, chunks, of_asker
 from storage.schema import (
     answers,
     audits,
@@ -25,8 +25,8 @@ __all__ = ["close_requests", "delete_answers", "delete_tickets", "hush_disputes"
 
 
 async def delete_answers(connection: AsyncConnection, traces: Traces, requests: Sequence[str]) -> int:
-    """What he was answered in the last days."""
-    own = his(connection, answers, traces.asker, requests)
+    """What they were answered in the last days."""
+    own = of_asker(connection, answers, traces.asker, requests)
     gone = delete(answers).where(answers.c.tenant == traces.tenant, own)
     return (await connection.execute(gone)).rowcount
 
@@ -51,7 +51,7 @@ async def delete_tickets(connection: AsyncConnection, tenant: str, ids: Sequence
 async def hush_disputes(
     connection: AsyncConnection, tenant: str, aliases: Mapping[str, str], *, but: Sequence[str]
 ) -> int:
-    """What he said of an answer may stand on the ticket of another who asked the same."""
+    """What they said of an answer may stand on the ticket of another who asked the same."""
     query = select(ticket_events.c.id, ticket_events.c.ticket_id, ticket_events.c.detail)
     query = query.join(tickets, tickets.c.id == ticket_events.c.ticket_id)
     query = query.where(tickets.c.tenant == tenant, ticket_events.c.event == "disputed")
@@ -72,7 +72,7 @@ async def close_requests(
 ) -> Counter[str]:
     """Outcomes, verdicts and judged audits stay to be counted, under a request that nobody knows.
 
-    In feedback he stays one person of no name: how many were not content must not change.
+    In feedback they stay one person of no name: how many were not content must not change.
     """
     counts: Counter[str] = Counter()
     nobody = f"forgotten-{uuid4().hex}"
@@ -94,18 +94,18 @@ def _silenced(
     own = or_(outcomes.c.asker_key == traces.key, outcomes.c.asker_key.is_(None))
     unsaid = {"question": None, "question_hash": "", "asker_key": None, "request_id": alias}
     of_feedback = (feedback.c.tenant == traces.tenant, feedback.c.request_id == request)
-    his_own = his(connection, feedback, traces.asker, [request])
+    own_feedback = of_asker(connection, feedback, traces.asker, [request])
     silent = {"comment": "", "asker": nobody, "request_id": alias}
     return [
         ("outcomes", update(outcomes).where(*of_outcome, own).values(unsaid)),
-        ("feedback", update(feedback).where(*of_feedback, his_own).values(silent)),
+        ("feedback", update(feedback).where(*of_feedback, own_feedback).values(silent)),
     ]
 
 
 async def _silence_audits(
     connection: AsyncConnection, tenant: str, requests: Sequence[str], aliases: Mapping[str, str]
 ) -> int:
-    """The verdicts are evidence of the error bound; what was asked, said and written for him is not."""
+    """The verdicts are evidence of the error bound; what was asked, said and written for them is not."""
     query = select(audits.c.id, audits.c.request_id, audits.c.tier)
     found = await connection.execute(
         query.where(audits.c.tenant == tenant, audits.c.request_id.in_(requests))

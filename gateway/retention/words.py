@@ -21,7 +21,7 @@ REASON = "phrasing_of_forgotten"
 
 
 async def forget_suggestions(connection: AsyncConnection, traces: Traces) -> int:
-    """Phrasings that were suggested in his words, whoever else asked so."""
+    """Phrasings that were suggested in their words, whoever else asked so."""
     gone = 0
     for some in _some(traces.words):
         own = (suggestions.c.tenant == traces.tenant, suggestions.c.exact_key.in_(some))
@@ -30,7 +30,7 @@ async def forget_suggestions(connection: AsyncConnection, traces: Traces) -> int
 
 
 async def forget_examples(connection: AsyncConnection, traces: Traces, *, by: str) -> int:
-    """What the gate was taught in his words; what it learnt already it is fitted without.
+    """What the gate was taught in their words; what it learnt already it is fitted without.
 
     An accepted one becomes a rejected one without words: the count of decisions, by which replicas see
     that their gate is behind, must go up.
@@ -57,7 +57,7 @@ async def wipe_example(connection: AsyncConnection, id_: str) -> None:
 
 
 async def ask_about_phrasings(connection: AsyncConnection, traces: Traces) -> tuple[str, ...]:
-    """Open a ticket for every entry that is asked for in his words; the ids of the entries."""
+    """Open a ticket for every entry that is asked for in their words; the ids of the entries."""
     found: dict[str, list[int]] = {}
     for some in _some(traces.words):
         query = select(entry_phrasings.c.entry_id, entry_phrasings.c.position).where(

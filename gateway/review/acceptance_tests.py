@@ -134,7 +134,7 @@ class AcceptanceTests:
         return tuple(_vote(row) for row in rows)
 
     async def left_to(self, id_: str, *, tenant: str, by: str) -> tuple[Pair, ...]:
-        """What a person has not judged yet, in an order of his own: nobody's tiredness hits one pair."""
+        """What a person has not judged yet, in an order of their own: nobody's tiredness hits one pair."""
         judged = {vote.number for vote in await self.votes(id_, tenant=tenant) if vote.by == by}
         open_ = [pair for pair in await self.pairs(id_, tenant=tenant) if pair.number not in judged]
         return tuple(sorted(open_, key=lambda pair: _digest(f"{id_}{by}{pair.number}")))

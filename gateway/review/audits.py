@@ -122,7 +122,7 @@ class Audits:
     ) -> Audit:
         """Say whether the answer was right for the question, and act if that was one wrong too many.
 
-        The same person may correct himself, and anybody may settle what another was unsure of.
+        The same person may correct themselves, and anybody may settle what another was unsure of.
 
         Args:
             faithful: whether a wrong answer by RAG says what its contexts say: not the judge erred, then.
@@ -301,7 +301,7 @@ def _why(done: str, window: Window, cut: Cut, sample: Sample) -> str:
     return (
         f"{done} by the audit: {sample.wrong} of {judged} hits judged since {window.started_at:%Y-%m-%d} "
         f"were wrong, at least {least:.2%} of requests where {cut.target_error:.2%} is the target; "
-        f"the cut was {cut.score:.3f}. `sekisho calibrate` finds it anew"
+        f"the cut was {cut.score:.3f}. `sekisho calibrate` finds a new one"
     )
 
 

@@ -27,7 +27,7 @@ __all__ = ["Closed", "Closing", "Review"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """What a reviewer says of a ticket. Whatever he leaves out stays as it is."""
+    """What a reviewer says of a ticket. Whatever is left out stays as it is."""
 
     answer: str | None = None  # what the asker gets; None: the ticket is dismissed
     publication: Publication | None = None  # the answer becomes a verified entry

@@ -1,6 +1,6 @@
 """What askers thought of an answer. A thumbs down opens a ticket and counts against the entry that answered.
 
-Nobody can pause an entry by himself, or flood the reviewers: a request has one verdict, its last; whoever is
+Nobody can pause an entry alone, or flood the reviewers: a request has one verdict, its last; whoever is
 not content counts once for an entry, by the asker's id that came with the question (never with the feedback);
 askers without one count together, once for each API key. Only requests that the entry answered count, only
 those since a person last changed or activated it. Further thumbs join the ticket that waits already.

@@ -82,7 +82,7 @@ class GateExamples:
         ticket: Ticket | None = None,
         request_id: str | None = None,
     ) -> GateExample:
-        """Keep a candidate; the same proposal again changes nothing, a rejected one may be proposed anew.
+        """Keep a candidate; the same proposal again changes nothing, a rejected one may be proposed again.
 
         Raises:
             InvalidRequest: naming the field that can't be used.

@@ -1,6 +1,6 @@
 """The answers of the last days, with all that led to them: a thumbs down comes after the reply is gone.
 
-Written beside the way, some at a time, and deleted when their time is over.
+Written in the background, in batches, and deleted when their time is over.
 """
 
 from __future__ import annotations

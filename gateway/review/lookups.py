@@ -2,7 +2,7 @@
 
 Answers by RAG are counted and sampled beside them, since what the judge let through is not known to be right.
 
-Written beside the way, so that no hit waits or fails for it. The sample is drawn by the operating system's
+Written in the background, so that no hit waits or fails for it. The sample is drawn by the operating system's
 randomness, whatever the score: what the reviewers say of it holds for all hits.
 """
 

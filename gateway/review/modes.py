@@ -29,7 +29,7 @@ class Chosen:
 
 
 class TopicModes:
-    """The modes of an operator's topics. Of several topics that fit, the first of his list counts."""
+    """The modes of an operator's topics. Of several topics that fit, the first of the list counts."""
 
     def __init__(self, settings: ReviewSettings, cut: Cut, *, lot: Callable[[], float] | None = None) -> None:
         """`lot` is given by tests only; nobody who asks may know which answers are read."""

@@ -290,7 +290,7 @@ async def _fetch(
 
 
 async def _held_by(connection: AsyncConnection, ticket_id: str, *, tenant: str, by: str) -> Ticket:
-    """A ticket that this person may change: still open, or claimed by himself."""
+    """A ticket that this person may change: still open, or claimed by them."""
     ticket = await _fetch(connection, ticket_id, tenant=tenant, to_change=True)
     _refuse_unless_held(ticket, by=by)
     return ticket

@@ -18,7 +18,7 @@ router = APIRouter(prefix="/v1", tags=["askers"])
 
 @router.delete("/askers/{asker:path}")
 async def forget(asker: str, caller: AdminDep, services: ServicesDep) -> dict[str, Any]:
-    """Delete what an asker left here; `entries` are those that are asked for in his words."""
+    """Delete what an asker left here; `entries` are those that are asked for in their words."""
     await services.telemetry.flush()
     return _shown(await services.erasures.forget(asker, tenant=caller.tenant, by=caller.label))
 

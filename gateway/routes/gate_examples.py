@@ -87,7 +87,7 @@ async def propose(body: ProposalBody, caller: ReviewerDep, services: ServicesDep
 
 @router.post("/examples/{example_id}")
 async def decide(example_id: Words, body: DecisionBody, caller: AdminDep, services: ServicesDep) -> Any:
-    """Accept or reject; the gate is fitted anew beside the way."""
+    """Accept or reject; the gate is fitted again in the background."""
     kept = services.gatekeeping
     if body.state == "rejected":
         if body.over_policy:

@@ -43,17 +43,17 @@ class BodyLimit:
     FastAPI's own limit answers an announced length in plain text, which is not OpenAI's envelope.
     """
 
-    def __init__(self, app: ASGIApp, *, max_bytes: int, but_for: str | None = None) -> None:
-        """What is under the path `but_for` is passed on unread, to a limit of its own."""
+    def __init__(self, app: ASGIApp, *, max_bytes: int, exempt_prefix: str | None = None) -> None:
+        """What is under the path `exempt_prefix` is passed on unread, to a limit of its own."""
         self._app = app
         self._max_bytes = max_bytes
-        self._but_for = but_for
+        self._exempt_prefix = exempt_prefix
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] not in ("POST", "PUT", "PATCH"):
             return await self._app(scope, receive, send)
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        if self._but_for is not None and path.startswith(self._but_for):
+        if self._exempt_prefix is not None and path.startswith(self._exempt_prefix):
             return await self._app(scope, receive, send)
         announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         if announced.isdigit() and int(announced) > self._max_bytes:

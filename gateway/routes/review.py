@@ -1,4 +1,4 @@
-"""Tickets: reviewers work on them, the asker polls his own."""
+"""Tickets: reviewers work on them, the asker polls their own."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class CacheSettings(Section):
     on_breach: Literal["tighten", "pause", "alarm"] = "tighten"  # once it is shown that the target is passed
     on_collision: Literal["warn", "refuse"] = "warn"  # an entry that would compete with another is approved
     overdue: Literal["keep", "stale"] = "keep"  # what an entry is after its review_by; a ticket opens anyway
-    did_you_mean: bool = False  # whether an asker who gets no answer is shown the questions near his
+    did_you_mean: bool = False  # whether an asker who gets no answer is shown the questions near theirs
 
     @property
     def offers(self) -> bool:

@@ -44,7 +44,7 @@ class NoticeSettings(Section):
 
 
 class DeliverySettings(Section):
-    """How an answer reaches whoever asked, besides his asking for the ticket."""
+    """How an answer reaches whoever asked, besides their asking for the ticket."""
 
     webhooks: list[WebhookSettings] = []
     notices: list[NoticeSettings] = []  # none: nobody is written to

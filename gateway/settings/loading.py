@@ -82,7 +82,7 @@ def with_policy(settings: Settings, text: str) -> Settings:
     """The same settings with another policy: a text with the section `policy:`, as in the file.
 
     It may read no file that the present policy does not, for it does not come from the operator's disk; what
-    `${VARIABLES}` hold stays with him, too.
+    `${VARIABLES}` hold stays with them, too.
 
     Raises:
         ConfigurationError: naming every problem with its line.

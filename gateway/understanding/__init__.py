@@ -70,7 +70,7 @@ class Understanding:
         return Understood(tuple([await one for one in asked]), language)  # a task each costs 40 µs
 
     def _said_in(self, earlier: Sequence[Turn]) -> Language | None:
-        """The language of the conversation so far: of what the asker said in it, else of what he was told."""
+        """The language of the conversation so far: of what the asker said, else of what they were told."""
         said = "\n".join(turn.text for turn in earlier[-4:] if turn.role == "user") or "\n".join(
             turn.text for turn in earlier[-1:]
         )

@@ -110,7 +110,7 @@ def _parsed(reply: str) -> str | None:
 
 
 def _problem(rewritten: str, text: str, turns: Sequence[Turn], wording: Wording) -> str | None:
-    """Why a rewrite can't be used. A model that follows the asker's orders must not widen what he asked."""
+    """Why a rewrite can't be used. A model that follows the asker's orders must not widen what they asked."""
     if len(rewritten) > _LONGEST_REWRITE:
         return "too long"
     if language_of(rewritten, default=wording.language) != wording.language:

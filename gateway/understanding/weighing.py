@@ -34,7 +34,7 @@ _NEAR_FIRST, _NEAR_CLOSEST = 0.3, 0.4
 class Nearness:
     """Cosines of a question with what its asker said before."""
 
-    first: float  # with his first turn, which opened the subject
+    first: float  # with the first turn, which opened the subject
     closest: float  # with the turn that is closest
 
 

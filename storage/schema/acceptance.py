@@ -33,7 +33,7 @@ acceptance_pairs = Table(
     Column("right", FreeText, nullable=False),
 )
 
-# Only ever added to: who changes his mind votes again, and his last vote counts.
+# Only ever added to: who changes their mind votes again, and the last vote counts.
 acceptance_votes = Table(
     "acceptance_votes",
     metadata,

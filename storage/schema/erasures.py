@@ -18,6 +18,6 @@ erasures = Table(
     Column("kind", String(10), nullable=False),  # asker | age
     Column("asker_key", String(64)),  # a hash: whether somebody was forgotten can be shown, not who was
     Column("counts", JSON, nullable=False),  # {table: rows}
-    Column("entries", JSON, nullable=False),  # ids of entries with a phrasing in his words
+    Column("entries", JSON, nullable=False),  # ids of entries with a phrasing in their words
     Index(None, "tenant", "at"),
 )

@@ -28,7 +28,7 @@ outcomes = Table(
     Column("tenant", String(64), nullable=False),
     Column("group", String(40), nullable=False, server_default=EVERYBODY),  # the asker's
     Column("request_id", String(64), nullable=False, index=True),
-    Column("asker_key", String(64)),  # hash of the asker's id, so that what is his can be found and deleted
+    Column("asker_key", String(64)),  # hash of the asker's id: by it their rows are found and deleted
     Column("question_hash", String(64), nullable=False),
     Column("question", SealedText),  # only where the operator switched texts on
     Column("language", String(8), nullable=False),
@@ -74,7 +74,7 @@ feedback = Table(
     Column("verdict", String(10), nullable=False),  # up | down
     Column("comment", SealedText, nullable=False, default=""),
     Column("by", FreeText, nullable=False, default=""),
-    Column("asker", SealedText),  # of the request, as the client named him there
+    Column("asker", SealedText),  # of the request, as the client named them there
     Column("entry_id", String(36)),
     Index(None, "entry_id", "at"),
 )

@@ -44,12 +44,12 @@ async def answered(database: Database, *, asker: str | None = "u-1", group: str 
 
 async def test_the_asker_gets_it_once_and_before_the_reply(database: Database, next_turn: NextTurn) -> None:
     ticket = await answered(database)
-    reply = await next_turn.told(NEXT, said("Hi", asker="u-1"))
+    reply = await next_turn.introduce(NEXT, said("Hi", asker="u-1"))
     assert reply.told == (ticket,)
     assert reply.text.startswith("About your earlier question “How much is a residence card?”")
     assert "300 yen." in reply.text
     assert reply.text.endswith("Hello!")
-    assert (await next_turn.told(NEXT, said("Hi", asker="u-1"))) == NEXT
+    assert (await next_turn.introduce(NEXT, said("Hi", asker="u-1"))) == NEXT
     events = await Tickets(database).events(ticket, tenant="acme")
     assert (events[-1].event, events[-1].detail) == ("told", {"request_id": "r-2"})
 
@@ -57,7 +57,7 @@ async def test_the_asker_gets_it_once_and_before_the_reply(database: Database, n
 async def test_who_asked_before_a_key_was_given_gets_it_too(database: Database, database_url: str) -> None:
     ticket = await answered(database)
     sealed = await Database.open(database_url, seal=Seal.of("0a" * 64))
-    reply = await NextTurn(sealed, Replies(PolicySettings())).told(NEXT, said("Hi", asker="u-1"))
+    reply = await NextTurn(sealed, Replies(PolicySettings())).introduce(NEXT, said("Hi", asker="u-1"))
     await sealed.close()
     assert reply.told == (ticket,)
 
@@ -78,25 +78,25 @@ async def test_nobody_else_gets_it(
     ticket = await answered(database)
     turns = tuple(Turn(turn.role, turn.text.replace("{ticket}", ticket)) for turn in conversation.turns)
     other = Conversation(turns=turns, tenant=conversation.tenant, request_id="r-2", asker=conversation.asker)
-    assert await next_turn.told(NEXT, other) == NEXT
-    assert (await next_turn.told(NEXT, said("Hi", asker="u-1"))).told == (ticket,)
+    assert await next_turn.introduce(NEXT, other) == NEXT
+    assert (await next_turn.introduce(NEXT, said("Hi", asker="u-1"))).told == (ticket,)
 
 
 async def test_a_group_s_answer_stays_in_the_group(database: Database, next_turn: NextTurn) -> None:
     ticket = await answered(database, group="staff")
-    assert await next_turn.told(NEXT, said("Hi", asker="u-1")) == NEXT
-    assert (await next_turn.told(NEXT, said("Hi", asker="u-1", group="staff"))).told == (ticket,)
+    assert await next_turn.introduce(NEXT, said("Hi", asker="u-1")) == NEXT
+    assert (await next_turn.introduce(NEXT, said("Hi", asker="u-1", group="staff"))).told == (ticket,)
 
 
 async def test_the_conversation_itself_says_whose_it_is(database: Database, next_turn: NextTurn) -> None:
     ticket = await answered(database, asker=None)
-    reply = await next_turn.told(NEXT, said("How much?", f"Your ticket is {ticket}.", "And?"))
+    reply = await next_turn.introduce(NEXT, said("How much?", f"Your ticket is {ticket}.", "And?"))
     assert reply.told == (ticket,)
 
 
 async def test_of_two_messages_at_once_one_gets_it(database: Database, next_turn: NextTurn) -> None:
     await answered(database)
-    replies = await asyncio.gather(*(next_turn.told(NEXT, said("Hi", asker="u-1")) for _ in range(5)))
+    replies = await asyncio.gather(*(next_turn.introduce(NEXT, said("Hi", asker="u-1")) for _ in range(5)))
     assert sum(bool(reply.told) for reply in replies) == 1
 
 
@@ -105,13 +105,13 @@ async def test_what_still_waits_or_was_dismissed_is_not_told(database: Database,
     for _ in range(2):
         ticket = await tickets.open(question(), outcome="escalated", reason="r", steps=())
     await dismiss(tickets, ticket, tenant="acme", by="Sato")
-    assert await next_turn.told(NEXT, said("Hi", asker="u-1")) == NEXT
+    assert await next_turn.introduce(NEXT, said("Hi", asker="u-1")) == NEXT
 
 
 async def test_it_speaks_the_language_of_the_next_message(database: Database, next_turn: NextTurn) -> None:
     for language, words in (("ja", "担当者からの回答です"), ("zh", "工作人员答复如下")):
         await answered(database)
-        reply = await next_turn.told(Reply((), "…", language), said("…", asker="u-1"))
+        reply = await next_turn.introduce(Reply((), "…", language), said("…", asker="u-1"))
         assert words in reply.text
 
 

@@ -26,10 +26,10 @@ from gateway.domain import (
     Answered,
     Conversation,
     Draft,
-    Hear,
     NothingRelevant,
     Offer,
     Offers,
+    OnDraft,
     Passage,
     Question,
     Turn,
@@ -139,7 +139,7 @@ class _Rag:
     desk: Desk
 
     async def ask(
-        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+        self, question: Question, encoded: Encoded, /, on_draft: OnDraft | None = None
     ) -> Draft | NothingRelevant:
         if isinstance(self.desk.rag_says, Exception):
             raise self.desk.rag_says

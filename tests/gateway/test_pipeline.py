@@ -22,8 +22,8 @@ from gateway.domain import (
     Conversation,
     Draft,
     Failed,
-    Hear,
     NothingRelevant,
+    OnDraft,
     Outcome,
     Passage,
     Question,
@@ -117,7 +117,7 @@ class Stages:
         return said(self, "cache", self.cache_says)
 
     async def ask(
-        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+        self, question: Question, encoded: Encoded, /, on_draft: OnDraft | None = None
     ) -> Draft | NothingRelevant:
         return said(self, "rag", self.rag_says)
 
@@ -239,12 +239,12 @@ async def test_a_question_that_cannot_be_kept_ends_the_others_of_its_message() -
         lost = asyncio.Event()
 
         async def ask(
-            self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+            self, question: Question, encoded: Encoded, /, on_draft: OnDraft | None = None
         ) -> Draft | NothingRelevant:
             if question.text == "One?":
                 return NothingRelevant("none")
             await self.lost.wait()
-            return await super().ask(question, encoded, hear)
+            return await super().ask(question, encoded, on_draft)
 
     stages = OneIsLost(texts=("One?", "Two?"), ticket_says=TicketNotStored("disk full"))
     with pytest.raises(TicketNotStored, match="disk full"):

@@ -13,7 +13,7 @@ from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unch
 from classifiers.faithfulness.ruling import VerdictPolicy
 from classifiers.faithfulness.segmentation import sentences
 from encoders import Encoded
-from gateway.domain import Conversation, Draft, Hear, NothingRelevant, Passage, Question, Reply, Turn
+from gateway.domain import Conversation, Draft, NothingRelevant, OnDraft, Passage, Question, Reply, Turn
 from gateway.errors import UpstreamUnavailable
 from gateway.pipeline import Pipeline
 from gateway.replies import Replies
@@ -53,14 +53,14 @@ class Talking(Stages):
         )  # fmt: skip
 
     async def ask(
-        self, question: Question, encoded: Encoded, /, hear: Hear | None = None
+        self, question: Question, encoded: Encoded, /, on_draft: OnDraft | None = None
     ) -> Draft | NothingRelevant:
         text = ""
         for number, part in enumerate(self.writes):
             text += part
             known = CONTEXTS if number >= self.contexts_with else ()
-            if hear:
-                hear(Draft(text=text, contexts=known, model="m"))
+            if on_draft:
+                on_draft(Draft(text=text, contexts=known, model="m"))
             if number == self.hangs_up_at:
                 await asyncio.sleep(0.01)
                 self.line.hang_up()

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from gateway.cli import app
 from gateway.errors import InvalidRequest
-from gateway.gatekeeping.replay import Past, Replay, Told, questions_of_file
+from gateway.gatekeeping.replay import Past, Replay, Verdict, questions_of_file
 from tests.chatbot import Chatbot
 from tests.gateway.conftest import POLICY, UPSTREAM
 from tests.gateway.running import KEYS, OTHER_TENANT, Gateway, settings
@@ -144,7 +144,7 @@ def test_a_file_that_cannot_be_read_is_named_with_its_line(
 
 
 def test_the_rates_count_a_question_as_often_as_it_was_asked() -> None:
-    must, may = Told("must", "scope"), Told("may", "scope")
+    must, may = Verdict("must", "scope"), Verdict("may", "scope")
     found = Replay(
         ((Past("a", times=3), must, may), (Past("b"), must, must), (Past("c", times=2), may, must))
     )

@@ -11,12 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from gateway.cli import app
-from gateway.domain import Draft, Hear, NothingRelevant, Passage
+from gateway.domain import Draft, NothingRelevant, OnDraft, Passage
 from gateway.errors import UpstreamUnavailable
 from gateway.streaming import AskerLeft, Leaves, Line, Mode, Part, Release, Stops, Waits, whole_part
 
 CONTEXT = (Passage(text="The contexts."),)
-Ask = Callable[[Hear | None], Coroutine[Any, Any, Draft | NothingRelevant]]
+Ask = Callable[[OnDraft | None], Coroutine[Any, Any, Draft | NothingRelevant]]
 
 
 @pytest.mark.parametrize(
@@ -48,13 +48,13 @@ def test_a_sentence_is_whole_once_the_next_begins_and_lists_tables_and_code_only
 def writes(*parts: str, contexts: int = 0, then: Exception | None = None) -> Ask:
     """A draft in these parts; its contexts come with the one of that number."""
 
-    async def ask(hear: Hear | None) -> Draft | NothingRelevant:
+    async def ask(on_draft: OnDraft | None) -> Draft | NothingRelevant:
         text = ""
         for number, part in enumerate(parts):
             text += part
             known = CONTEXT if number >= contexts else ()
-            if hear:
-                hear(Draft(text=text, contexts=known, model="m"))
+            if on_draft:
+                on_draft(Draft(text=text, contexts=known, model="m"))
             for _ in range(5):
                 await asyncio.sleep(0)
         if then:
@@ -169,9 +169,9 @@ async def test_who_leaves_is_not_waited_for_and_what_was_decided_is_kept(
 ) -> None:
     line, stopped = Line(), asyncio.Event()
 
-    async def endless(hear: Hear | None) -> Draft | NothingRelevant:
+    async def endless(on_draft: OnDraft | None) -> Draft | NothingRelevant:
         try:
-            await writes("One. T")(hear)
+            await writes("One. T")(on_draft)
             line.hang_up()
             return await asyncio.Future()
         finally:

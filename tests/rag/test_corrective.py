@@ -126,7 +126,7 @@ async def test_a_web_search_that_fails_costs_only_its_pages(
 ) -> None:
     engine.answers(reply, wait_s=wait_s)
     told: list[str] = []
-    corrective = Corrective(web=web(engine, timeout_s=0.3, max_bytes=10_000), told=told.append)
+    corrective = Corrective(web=web(engine, timeout_s=0.3, max_bytes=10_000), on_web_search=told.append)
     ambiguous = await corrective.corrected(question(ASKED), [found()], verdict("ambiguous"))
     incorrect = await corrective.corrected(question(ASKED), [found()], verdict("incorrect"))
     await corrective.close()

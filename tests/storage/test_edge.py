@@ -85,7 +85,7 @@ async def test_a_folder_that_another_process_has_is_refused(
         await EdgeIndex.open(folder, identity=identity)
     assert str(folder) in str(caught.value)
     with pytest.raises(IndexUnavailable, match="in use by another process"):
-        await EdgeIndex.open(folder, identity=identity, anew=True)
+        await EdgeIndex.open(folder, identity=identity, rebuild=True)
     other_process.kill()
     await asyncio.to_thread(other_process.wait)
     await (await EdgeIndex.open(folder, identity=identity)).close()
@@ -163,7 +163,7 @@ async def test_a_damaged_folder_is_named_and_can_be_made_anew(
     with pytest.raises(IndexUnavailable, match="run `sekisho reindex`") as caught:
         await EdgeIndex.open(filled, identity=identity)
     assert str(filled) in str(caught.value)
-    index = await EdgeIndex.open(filled, identity=identity, anew=True)
+    index = await EdgeIndex.open(filled, identity=identity, rebuild=True)
     assert await index.ids() == set()
     await index.upsert([point(1)])
     await index.close()

@@ -83,7 +83,7 @@ async def test_a_collection_can_be_made_anew_for_another_encoder(
     first = await QdrantIndex.open(client, "entries", identity=identity)
     await first.upsert([Point(ID, np.ones(4, dtype=np.float32), "card", {"tenant": "a"})])
     larger = replace(identity, name="larger", dimensions=8)
-    index = await QdrantIndex.open(client, "entries", identity=larger, anew=True)
+    index = await QdrantIndex.open(client, "entries", identity=larger, rebuild=True)
     assert await index.ids() == set()
     await index.upsert([Point(ID, np.ones(8, dtype=np.float32), "card", {"tenant": "a"})])
     assert len(await index.nearest(np.ones(8, dtype=np.float32), where={"tenant": "a"}, limit=1)) == 1

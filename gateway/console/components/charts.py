@@ -12,7 +12,7 @@ from gateway.figures.report import Faithfulness, Step
 
 __all__ = ["FATES", "LIGHT", "RATES", "Ink", "fates", "rates", "support"]
 
-# From what the owner hopes for to what he does not, stacked from the ground up.
+# From what the owner hopes for to what they don't, stacked from the ground up.
 FATES = ("cache_exact", "cache_vector", "accepted_offers", "rag", "refused", "escalated", "withheld")
 RATES = ("cache_hits", "refused")
 

@@ -88,7 +88,7 @@ class Table:
         return [str(row["id"]) for row in self._table.selected]
 
     async def refresh(self, *, from_start: bool = False) -> None:
-        """Fetch the rows anew."""
+        """Fetch the rows again."""
         if from_start:
             self._wanted = Wanted(0, self._wanted.limit, self._wanted.sort, self._wanted.descending)
         found = await self._fetch(self._wanted)

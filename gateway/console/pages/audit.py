@@ -197,7 +197,7 @@ class _Page:
                 await services.stores.entries.change_state(
                     self.visit.tenant, entry_id, "active", revision=revision, by=by
                 )
-            except CacheError:  # changed since by another: his word stands
+            except CacheError:  # changed since by another: their word stands
                 return
             await index_now(services)
 

@@ -64,7 +64,7 @@ def _filters(visit: Visit, seen: Seen) -> None:
 
 
 class _Board:
-    """Everything below the filters; drawn anew only where something was asked or decided meanwhile."""
+    """Everything below the filters; drawn again only where something was asked or decided meanwhile."""
 
     def __init__(self, visit: Visit, seen: Seen, body: ui.element, *, dark: bool) -> None:
         self._visit = visit
@@ -75,7 +75,7 @@ class _Board:
         self._charts: dict[str, ui.echart] = {}
 
     async def refresh(self) -> None:
-        """Read the figures anew."""
+        """Read the figures again."""
         report = await self._visit.services.figures.report(self._seen.view())
         if self._shown is not None and _same(self._shown, report):
             return

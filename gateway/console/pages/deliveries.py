@@ -44,7 +44,7 @@ class _Page:
         ui.timer(REFRESH_S, self.visit.action(self._draw, role="admin"), immediate=False)
 
     async def _draw(self) -> None:
-        """Both lists, anew only where something was tried meanwhile."""
+        """Both lists, again only where something was tried meanwhile."""
         found = tuple([await self._of(state) for state in TONES])
         if found == self.shown:
             return

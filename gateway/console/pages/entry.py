@@ -91,7 +91,7 @@ class _Page:
         ui.timer(WATCH_S, act(self._watch, role="viewer"), immediate=False)
 
     async def _draw(self) -> None:
-        """Everything anew, as the entry stands now."""
+        """Everything again, as the entry stands now."""
         self.notice.clear()
         self.middle.clear()
         with self.middle, card(self.visit.t("pages.entry"), name="entry-form"):
@@ -192,7 +192,7 @@ class _Page:
     async def _kept(
         self, approval: Approval, text: str, *, undo: Callable[[], Awaitable[None]] | None = None
     ) -> None:
-        """Index, note what was seen, show everything anew and say so."""
+        """Index, note what was seen, show everything again and say so."""
         self.told = self.entry.revision
         indexed = await index_now(self.visit.services)
         await approval.tell(self.entry, by=self.visit.person.name)

@@ -118,7 +118,7 @@ class _Page:
         button.props("flat dense no-caps").classes(text.removeprefix("examples."))
 
     async def _accept(self, one: GateExample) -> None:
-        """The gate is fitted anew beside the way; words that the policy holds otherwise are asked about."""
+        """The gate is fitted again in the background; where the policy says otherwise, the admin is asked."""
         t = self.visit.t
         over = False
         if one.conflict:

@@ -83,7 +83,7 @@ class _Page:
         ui.timer(WATCH_S, self.visit.action(self._watch, role="viewer"), immediate=False)
 
     async def _draw(self, entry: Entry | None) -> None:
-        """Head, answer and history anew, as the ticket stands now."""
+        """Head, answer and history again, as the ticket stands now."""
         for part in (self.head, self.side, self.history, self.notice):
             part.clear()
         with self.head:

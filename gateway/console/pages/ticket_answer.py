@@ -106,7 +106,7 @@ class Editor:
         return f"answer-{self.ticket.id}"
 
     async def restore(self) -> None:
-        """Bring back what was being written in this tab when the page or the gateway started anew."""
+        """Bring back what was being written in this tab when the page or the gateway restarted."""
         text = None
         with suppress(TimeoutError):  # a browser that does not answer keeps it for the next time
             text = await ui.run_javascript(f"return sessionStorage.getItem('{self._key}')", timeout=5.0)

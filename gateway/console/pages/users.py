@@ -79,7 +79,7 @@ class _Page:
 
     def _role_choice(self, user: UserRecord, role: PersonRole) -> None:
         if user.name == self.visit.person.name:
-            return  # nobody locks himself out by a slip
+            return  # nobody locks themselves out by a slip
 
         async def give(wanted: PersonRole) -> None:
             users, tenant = self.visit.services.people.users, self.visit.tenant

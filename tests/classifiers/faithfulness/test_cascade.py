@@ -50,7 +50,7 @@ def _state(score: float | None) -> StatementState:
 
 async def judged(scores: Sequence[float | None], *said: Reply) -> tuple[FaithfulnessVerdict, SaidModel, Any]:
     model, told = SaidModel(verdicts=said), []
-    judge = CascadeJudge(First(*scores), LlmJudge(model), told=told.append)
+    judge = CascadeJudge(First(*scores), LlmJudge(model), on_decided=told.append)
     return await judge.judge(ANSWER, CONTEXTS), model, told
 
 
@@ -106,7 +106,7 @@ async def test_an_answer_in_another_language_than_its_contexts_goes_to_the_secon
 async def test_where_there_is_nothing_to_check_nobody_is_asked(contexts: list[str]) -> None:
     model = SaidModel()
     told: list[Mapping[Any, int]] = []
-    judge = CascadeJudge(LexicalJudge(), LlmJudge(model), told=told.append)
+    judge = CascadeJudge(LexicalJudge(), LlmJudge(model), on_decided=told.append)
     answer = ANSWER if not contexts else "Hello! How can I help you?"
     assert isinstance(await judge.judge(answer, contexts), Unchecked)
     assert model.asked == []

@@ -58,7 +58,7 @@ async def test_the_models_answers_are_aligned_by_number(
 ) -> None:
     told: list[str] = []
     model = Model(reply)
-    verdict = await AskedRelevance(model, ScriptedRelevance(), told=told.append).judge(QUESTION, PASSAGES)
+    verdict = await AskedRelevance(model, ScriptedRelevance(), on_reply=told.append).judge(QUESTION, PASSAGES)
     assert (verdict.label, verdict.scores, told) == (label, scores, ["answered"])
     assert json.loads(model.asked[0][1])["passages"][1] == {"number": 2, "text": "Dogs."}
     assert "JSON" in model.asked[0][0]
@@ -67,7 +67,7 @@ async def test_the_models_answers_are_aligned_by_number(
 @pytest.mark.parametrize("reply", ["yes", "{}", '{"passages": [{"number": 1, "answers": "maybe"}]}', ""])
 async def test_a_reply_that_cannot_be_read_is_ambiguous_and_counted(reply: str) -> None:
     told: list[str] = []
-    verdict = await AskedRelevance(Model(reply), ScriptedRelevance(), told=told.append).judge(
+    verdict = await AskedRelevance(Model(reply), ScriptedRelevance(), on_reply=told.append).judge(
         QUESTION, PASSAGES
     )
     assert (verdict.label, told) == ("ambiguous", ["unreadable"])
@@ -77,7 +77,7 @@ async def test_a_reply_that_cannot_be_read_is_ambiguous_and_counted(reply: str) 
 async def test_a_dead_or_slow_model_leaves_the_verdict_to_the_other_judge(model: Model) -> None:
     told: list[str] = []
     otherwise = ScriptedRelevance([each.text for each in PASSAGES])
-    judge = AskedRelevance(model, otherwise, timeout_s=0.05, told=told.append)
+    judge = AskedRelevance(model, otherwise, timeout_s=0.05, on_reply=told.append)
     verdict = await judge.judge(QUESTION, PASSAGES)
     assert (verdict.label, verdict.judge, told) == ("incorrect", "scripted@1", ["failed"])
 
