@@ -236,7 +236,7 @@ async def test_who_leaves_is_not_waited_for_and_what_was_decided_is_recorded(
 class _News:
     """Somebody answered an earlier question of his."""
 
-    async def told(self, reply: Reply, conversation: Conversation, /) -> Reply:
+    async def introduce(self, reply: Reply, conversation: Conversation, /) -> Reply:
         return reply.introduced("Your ticket was answered.\n\n", ("T-1",))
 
 
