@@ -42,11 +42,10 @@ class People:
         Raises:
             TooManyAttempts: if this name or address failed too often lately.
         """
-        await self.attempts.refuse_if_too_many(name, address)
+        await self.attempts.begin(name, address)
         user = await self.users.find(name)
         fits = await verified(password, user.password if user else None)
         if user is None or not fits or user.disabled_at is not None or not user.memberships:
-            await self.attempts.failed(name, address)
             return None
         await self.attempts.succeeded(name)
         return await self.sessions.open(user.id, user.memberships[0].tenant)

@@ -15,18 +15,12 @@ from fastapi import Depends, Request
 from sqlalchemy import RowMapping, insert, select, update
 
 from cache.content import GROUP
-from gateway.errors import (
-    ConfigurationError,
-    InvalidRequest,
-    NotAllowed,
-    NotAuthenticated,
-    NotFound,
-    StoreUnavailable,
-)
+from gateway.database import reading, writing
+from gateway.errors import ConfigurationError, InvalidRequest, NotAllowed, NotAuthenticated, NotFound
 from gateway.people.names import label_of, refuse_taken
 from gateway.settings import AuthSettings
 from storage.schema import api_keys
-from storage.sql import Database, DatabaseUnavailable
+from storage.sql import Database
 
 __all__ = [
     "AdminDep",
@@ -111,6 +105,7 @@ class Keys:
         self._bootstrap = {_hash(known.key): _bootstrapped(known) for known in bootstrap}
         self._names = {(known.tenant, known.label) for known in bootstrap}
         self._remembered: dict[str, tuple[float, Caller | None]] = {}
+        self._revoked = 0  # keys, in this process
 
     @classmethod
     def of(cls, auth: AuthSettings, db: Database) -> Self:
@@ -139,13 +134,10 @@ class Keys:
             "hash": _hash(key),
             "created_at": datetime.now(UTC),
         }
-        try:
-            async with self._db.begin() as connection:
-                if label:
-                    await refuse_taken(connection, label, tenant=tenant, param="label", reserved=self._names)
-                await connection.execute(insert(api_keys).values(row))
-        except DatabaseUnavailable as exc:
-            raise StoreUnavailable("the key could not be stored") from exc
+        async with writing(self._db, "API keys") as connection:
+            if label:
+                await refuse_taken(connection, label, tenant=tenant, param="label", reserved=self._names)
+            await connection.execute(insert(api_keys).values(row))
         return key
 
     async def caller(self, key: str | None) -> Caller:
@@ -168,26 +160,20 @@ class Keys:
         query = select(api_keys).order_by(api_keys.c.created_at.desc(), api_keys.c.id)
         if tenant is not None:
             query = query.where(api_keys.c.tenant == tenant)
-        try:
-            async with self._db.connect() as connection:
-                rows = (await connection.execute(query)).mappings().all()
-        except DatabaseUnavailable as exc:
-            raise StoreUnavailable("the keys can't be read") from exc
-        return [_record(row) for row in rows]
+        async with reading(self._db, "API keys") as connection:
+            return [_record(row) for row in (await connection.execute(query)).mappings()]
 
     async def revoke(self, key_id: str) -> None:
         """Make a key useless; a repeat changes nothing."""
         at = datetime.now(UTC)
         of_key = api_keys.c.id == key_id
-        try:
-            async with self._db.begin() as connection:
-                exists = (await connection.execute(select(api_keys.c.id).where(of_key))).first()
-                unrevoked = update(api_keys).where(of_key, api_keys.c.revoked_at.is_(None))
-                await connection.execute(unrevoked.values(revoked_at=at))
-        except DatabaseUnavailable as exc:
-            raise StoreUnavailable("the key could not be revoked") from exc
+        async with writing(self._db, "API keys") as connection:
+            exists = (await connection.execute(select(api_keys.c.id).where(of_key))).first()
+            unrevoked = update(api_keys).where(of_key, api_keys.c.revoked_at.is_(None))
+            await connection.execute(unrevoked.values(revoked_at=at))
         if exists is None:
             raise NotFound(f"there is no key {key_id}")
+        self._revoked += 1
         self._remembered.clear()
 
     async def _known(self, key: str) -> Caller | None:
@@ -198,10 +184,12 @@ class Keys:
         remembered = self._remembered.get(digest)
         if remembered is not None and now < remembered[0]:
             return remembered[1]
+        revoked = self._revoked
         found = await self._look_up(digest)
         if len(self._remembered) >= REMEMBERED_KEYS:
             self._remembered.clear()
-        self._remembered[digest] = (now + _REMEMBERED_S, found)
+        if revoked == self._revoked:  # else this may be the key, read before it was revoked
+            self._remembered[digest] = (now + _REMEMBERED_S, found)
         return found
 
     async def _look_up(self, digest: str) -> Caller | None:
@@ -209,11 +197,8 @@ class Keys:
             api_keys.c.id, api_keys.c.tenant, api_keys.c.role, api_keys.c.label, api_keys.c.group
         )  # fmt: skip
         query = select(*columns).where(api_keys.c.hash == digest, api_keys.c.revoked_at.is_(None))
-        try:
-            async with self._db.connect() as connection:
-                row = (await connection.execute(query)).first()
-        except DatabaseUnavailable as exc:
-            raise StoreUnavailable("the API key can't be checked now") from exc
+        async with reading(self._db, "API keys") as connection:
+            row = (await connection.execute(query)).first()
         if row is None:
             return None
         return Caller(row.tenant, row.role, label_of(row.id, row.label), row.group)

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import delete, func, insert, select
 
-from gateway.database import reading, writing
+from gateway.database import writing
 from gateway.errors import TooManyAttempts
+from storage.locking import one_at_a_time
 from storage.schema import sign_in_failures as table
 from storage.sql import Database
 
@@ -25,28 +26,28 @@ class Attempts:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    async def refuse_if_too_many(self, name: str, address: str) -> None:
-        """Raises `TooManyAttempts` while a name or an address has failed too often."""
-        recent = table.c.at > datetime.now(UTC) - WINDOW
-        by_name = select(func.count()).where(recent, table.c.name_hash == _hash(name))
-        by_address = select(func.count()).where(recent, table.c.address == address[:64])
-        async with reading(self._db, "sign-ins") as connection:
-            of_name = await connection.scalar(by_name) or 0
-            of_address = await connection.scalar(by_address) or 0
-        if of_name >= MOST_PER_NAME or of_address >= MOST_PER_ADDRESS:
-            minutes = int(WINDOW.total_seconds() // 60)
-            raise TooManyAttempts(f"too many failed sign-ins; try again in {minutes} minutes")
+    async def begin(self, name: str, address: str) -> None:
+        """Count an attempt as failed until it has succeeded, so that a burst of guesses is counted, too.
 
-    async def failed(self, name: str, address: str) -> None:
-        """Count a failure, and forget those that no longer count."""
+        Raises:
+            TooManyAttempts: while a name or an address has failed too often.
+        """
         now = datetime.now(UTC)
         row = {"at": now, "name_hash": _hash(name), "address": address[:64]}
+        by_name = select(func.count()).where(table.c.name_hash == row["name_hash"])
+        by_address = select(func.count()).where(table.c.address == row["address"])
         async with writing(self._db, "sign-ins") as connection:
+            await one_at_a_time(connection, "sign-ins", space=20261124)
             await connection.execute(delete(table).where(table.c.at <= now - WINDOW))
+            of_name = await connection.scalar(by_name) or 0
+            of_address = await connection.scalar(by_address) or 0
+            if of_name >= MOST_PER_NAME or of_address >= MOST_PER_ADDRESS:
+                minutes = int(WINDOW.total_seconds() // 60)
+                raise TooManyAttempts(f"too many failed sign-ins; try again in {minutes} minutes")
             await connection.execute(insert(table).values(row))
 
     async def succeeded(self, name: str) -> None:
-        """The name's failures are forgiven; the address keeps its own, it may be guessing other names."""
+        """The name's failures are forgiven; the address keeps those of other names."""
         async with writing(self._db, "sign-ins") as connection:
             await connection.execute(delete(table).where(table.c.name_hash == _hash(name)))
 

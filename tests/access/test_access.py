@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from time import perf_counter
@@ -19,6 +20,20 @@ from storage.schema import api_keys
 from storage.sql import Database
 
 OPERATORS = BootstrapKey("sk-of-the-settings-0001", "acme", "admin", "operators")
+
+
+class _SlowKeys(Keys):
+    """Takes a while between reading a key and remembering it."""
+
+    def __init__(self, db: Database) -> None:
+        super().__init__(db)
+        self.read, self.go_on = asyncio.Event(), asyncio.Event()
+
+    async def _look_up(self, digest: str) -> Caller | None:
+        found = await super()._look_up(digest)
+        self.read.set()
+        await self.go_on.wait()
+        return found
 
 
 class _Clock:
@@ -73,6 +88,19 @@ async def test_a_key_without_a_label_is_still_told_apart_in_the_history(database
 async def test_an_unknown_key_is_nobody(database: Database, key: str | None) -> None:
     with pytest.raises(NotAuthenticated):
         await Keys(database).caller(key)
+
+
+async def test_a_key_that_is_revoked_while_it_is_looked_up_is_not_remembered(database: Database) -> None:
+    keys = _SlowKeys(database)
+    key = await keys.create("acme", "client", "web")
+    [record] = await keys.list()
+    asking = asyncio.create_task(keys.caller(key))
+    await keys.read.wait()
+    await keys.revoke(record.id)
+    keys.go_on.set()
+    await asking  # it was valid when it came
+    with pytest.raises(NotAuthenticated):
+        await keys.caller(key)
 
 
 async def test_a_revoked_key_stops_at_once_here_and_within_seconds_elsewhere(database: Database) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -55,6 +56,13 @@ async def test_a_name_that_fails_too_often_is_refused_even_with_the_right_passwo
         assert await people.sign_in("Sato ", "a wrong password", address="192.0.2.1") is None
     with pytest.raises(TooManyAttempts):
         await people.sign_in("sato", PASSWORD, address="198.51.100.7")
+
+
+async def test_guesses_that_come_at_once_are_counted_like_those_one_by_one(people: People) -> None:
+    guesses = [people.sign_in("sato", f"a guess {n}", address="192.0.2.1") for n in range(4 * MOST_PER_NAME)]
+    said = await asyncio.gather(*guesses, return_exceptions=True)
+    assert said.count(None) == MOST_PER_NAME, "only so many were compared with the password"
+    assert {type(one) for one in said if one is not None} == {TooManyAttempts}
 
 
 async def test_an_address_that_fails_too_often_is_refused_whatever_the_name(
