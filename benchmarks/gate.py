@@ -1,7 +1,8 @@
 """How fast the gate judges beyond the embedding, and how well on the development data.
 
     python -m benchmarks.gate speed          p50 and p95 of a judgement by number of examples, CPU time
-    python -m benchmarks.gate quality DATA   per slice: share that reaches RAG, and AUROC against must
+    python -m benchmarks.gate quality DATA   per slice: share that reaches RAG, share that goes to a person
+                                             (unsure), and AUROC against must
 
 DATA is the folder of development data. Policies are built as an operator would build them: half of the must
 questions as examples (English: and half of the near ones as may; Japanese and Chinese: the documents and a
@@ -55,6 +56,7 @@ class Judged:
 
     scores: Scores
     passed: NDArray[np.bool_]
+    unsure: float = 0.0  # share
 
 
 async def speed() -> None:
@@ -96,6 +98,7 @@ async def quality(data: Path) -> None:
             judged[name] = Judged(
                 np.array([verdict.score for verdict in verdicts]),
                 np.array([verdict.label == "must" for verdict in verdicts]),
+                float(np.mean([verdict.label == "unsure" for verdict in verdicts])),
             )
         print(f"\n{language}: {len(policy.must.examples)} must, {len(policy.may.examples)} may examples")
         table(judged, tfidf(policy, rest) if policy.may.examples else {})
@@ -163,10 +166,10 @@ def tfidf(policy: Policy, rest: Slices) -> dict[str, Judged]:
 
 def table(judged: Mapping[str, Judged], beside: Mapping[str, Judged]) -> None:
     """A row for each slice."""
-    print(f"{'slice':26} {'n':>4} {'reach':>6} {'auroc':>6}   TF-IDF reach, auroc")
-    for name in sorted(judged):
+    print(f"{'slice':26} {'n':>4} {'person':>6} {'reach':>6} {'auroc':>6}   TF-IDF reach, auroc")
+    for name, one in sorted(judged.items()):
         plain = row(beside, name) if beside else ""
-        print(f"{name:26} {len(judged[name].scores):4} {row(judged, name)}   {plain}")
+        print(f"{name:26} {len(one.scores):4} {one.unsure:6.3f} {row(judged, name)}   {plain}")
 
 
 def row(judged: Mapping[str, Judged], name: str) -> str:

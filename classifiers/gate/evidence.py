@@ -160,7 +160,8 @@ def covered_share(found: Iterable[Sequence[Neighbour]]) -> float:
     def unlikely(share: float) -> float:
         return float(-with_gaps(told, share).sum() - _IMAGINED * np.log(share))
 
-    return float(minimize_scalar(unlikely, bounds=(0.0, 1.0), method="bounded").x)
+    share = float(minimize_scalar(unlikely, bounds=(0.0, 1.0), method="bounded").x)
+    return share if unlikely(share) < unlikely(1.0) else 1.0  # which the search comes near, but never to
 
 
 def _passages_alone(found: Sequence[Neighbour]) -> Floats:

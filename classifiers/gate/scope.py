@@ -130,15 +130,20 @@ class Scope:
         samples = [_as_neighbour(question, nearest)] if nearest else []
         return ScopeReading(
             score=score,
-            despite_silence=max(score, self._despite_silence(contrasted, leaning, found)),
+            despite_silence=self._despite_silence(score, contrasted, leaning, found),
             nearest=max((*found, *samples), key=lambda n: n.similarity + n.lexical, default=None),
             against=_as_neighbour(question, against) if against else None,
         )
 
-    def _despite_silence(self, contrasted: Floats, leaning: Floats, found: Sequence[Neighbour]) -> float:
+    def _despite_silence(
+        self, score: float, contrasted: Floats, leaning: Floats, found: Sequence[Neighbour]
+    ) -> float:
         """Where documents are silent the examples have to speak, however few they are."""
+        if self.grounds.covered == 1.0:
+            return score
         row = scope_features(contrasted, leaning, found, replace(self.grounds, few=False))[None, :]
-        return float(min(each.despite_silence(row, self.grounds.covered)[0] for each in self.readings))
+        forgiven = min(each.despite_silence(row, self.grounds.covered)[0] for each in self.readings)
+        return max(score, float(forgiven))
 
 
 def fit_scope(
