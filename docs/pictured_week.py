@@ -141,7 +141,7 @@ def _worked(gateway: Gateway, ticket: Waiting, at: int) -> None:
             examples = services.gatekeeping.examples
             gateway.do(examples.accept("default", closed.example.id, by="sato", over_policy=True))
     elif at == 1:
-        gateway.do(services.judgements.gate_was_wrong(ticket.id, **BY))
+        gateway.do(services.desk.judgements.gate_was_wrong(ticket.id, **BY))
         gateway.do(services.tickets.claim(ticket.id, **BY))
     else:
         answer = "Please call us on 0120-000-000, weekdays from 8:45 to 17:15."

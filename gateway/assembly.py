@@ -39,7 +39,6 @@ from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasures
 from gateway.review.approval import Approvals
 from gateway.review.audits import Audits
-from gateway.review.judgements import Judgements
 from gateway.review.lookups import LookupLog, Rates
 from gateway.review.modes import TopicModes
 from gateway.review.opening import Desk, open_desk
@@ -50,7 +49,7 @@ from gateway.settings import (
     CacheSettings,
     Settings,
 )
-from gateway.stages import Gate, Judge, Rag, Watch
+from gateway.stages import Judge, Rag, Watch
 from gateway.stores import Stores, open_stores
 from gateway.streaming import OBSERVED
 from gateway.switched_off import NoCache, NoEncoder
@@ -77,12 +76,10 @@ class Services:
     settings: Settings
     version: str
     stores: Stores
-    gate: Gate
     gatekeeping: Gatekeeping
     judge: Judge
     desk: Desk
     queue: Queue
-    judgements: Judgements
     audits: Audits
     figures: Figures
     approvals: Approvals
@@ -149,12 +146,10 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         settings=settings,
         version=version("sekisho"),
         stores=stores,
-        gate=gatekeeping.gate,
         gatekeeping=gatekeeping,
         judge=judge,
         desk=desk,
         queue=queue,
-        judgements=desk.judgements,
         audits=audits,
         figures=_figures(settings, stores, audits),
         approvals=approvals,

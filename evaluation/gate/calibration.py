@@ -87,7 +87,8 @@ async def calibrate_gate(
 
 
 async def _read(case: GateCase, services: Services, tenant: str, progress: Callable[[], None]) -> _Read:
-    verdict = await services.gate.judge(await encode_one(services.stores.encoder, case.text), tenant=tenant)
+    encoded = await encode_one(services.stores.encoder, case.text)
+    verdict = await services.gatekeeping.gate.judge(encoded, tenant=tenant)
     progress()
     return _Read(case, HeldOut(text=case.text, scope=scope_of(verdict), forbidden=verdict.forbidden or 0.0))
 

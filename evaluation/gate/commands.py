@@ -102,7 +102,7 @@ async def _measured(
         fitted, encoder = await FittedTexts.of(services, "default"), services.stores.encoder
         words = WordsBaseline.fit(policy, error) if baseline else None
         result = await evaluate_gate(
-            rows, services.gate, encoder, fitted=fitted, baseline=words, progress=progress
+            rows, services.gatekeeping.gate, encoder, fitted=fitted, baseline=words, progress=progress
         )
         if not grow:
             return result, None

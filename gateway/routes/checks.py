@@ -48,7 +48,7 @@ class FaithfulnessRequest(BaseModel):
 async def gate(body: GateRequest, caller: ClientDep, services: ServicesDep) -> Json:
     """Judge a question: must, may, must_not or unsure."""
     encoded = await encode_one(services.stores.encoder, body.question)
-    return rendered(await services.gate.judge(encoded, tenant=caller.tenant, group=caller.group))
+    return rendered(await services.gatekeeping.gate.judge(encoded, tenant=caller.tenant, group=caller.group))
 
 
 @router.post("/cache/lookup")

@@ -92,7 +92,7 @@ def test_a_draft_is_marked_where_it_has_no_support_and_can_be_started_from(
         page.keyboard.press("Escape")
         page.keyboard.press("f")
         expect(page.locator(".told")).to_contain_text("Labelled as supported")
-    labels = desk.do(desk.services.judgements.labels("default", ticket_id=ticket))
+    labels = desk.do(desk.services.desk.judgements.labels("default", ticket_id=ticket))
     assert [one.faithful for one in labels] == [True]
 
 

@@ -81,7 +81,7 @@ async def test_calibrated_cuts_serve_until_the_policy_changes(tmp_path: Path) ->
         refused = []
         for text in UNSEEN:
             encoded = await encode_one(services.stores.encoder, text)
-            if (await services.gate.judge(encoded, tenant="default")).label != "must":
+            if (await services.gatekeeping.gate.judge(encoded, tenant="default")).label != "must":
                 refused.append(text)
         assert sorted(refused) == sorted(found.refused)  # the gate that serves is the one that was measured
 

@@ -32,8 +32,8 @@ from storage.sql import Database
 from storage.testing import MemoryIndex
 from storage.vectors import IndexUnavailable
 from tests.cache.shelves import WEIGHTS, WordEncoder
-from tests.review.asking import ENTRY, closing_desk, question
-from tests.review.test_routes import KEYS, Gateway, Services
+from tests.review.asking import ENTRY, question
+from tests.review.test_routes import KEYS, Gateway, services_over
 
 RESET = {
     "phrasings": ["How do I reset my account password?", "How can I reset my account password?"],
@@ -69,12 +69,12 @@ async def desk(database: Database) -> AsyncIterator[Desk]:
         database=database, encoder=encoder, model=encoder, entry_index=index,
         passage_index=MemoryIndex(encoder.identity),
         entries=kept, documents=Documents(database, index, encoder),
-        shelf=Shelf(kept, index, encoder, weights=WEIGHTS, guards=[NotGuard()]),
+        shelf=Shelf(kept, index, encoder, weights=WEIGHTS, guards=[NotGuard()]), default_language="ja",
     )  # fmt: skip
     app = FastAPI()
     keys = Keys(database, bootstrap=list(KEYS.values()))
     tickets = Tickets(database)
-    services: Any = Services(stores, tickets, keys, approvals(stores), closing_desk(database, tickets))  # type: ignore[arg-type]
+    services: Any = services_over(stores, tickets, keys, approvals(stores))
     app.state.services = services
     for module in (review, entries, suggestions):
         app.include_router(module.router)

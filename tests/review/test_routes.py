@@ -104,6 +104,12 @@ class Gateway:
         )
 
 
+def services_over(stores: Any, tickets: Tickets, keys: Keys, approvals: Approvals) -> Services:
+    log = OutcomeLog(stores.database, on_lost=lambda rows: None)
+    telemetry = Telemetry(Metrics(CollectorRegistry()), log, texts=False)
+    return Services(stores, tickets, keys, approvals, closing_desk(stores.database, tickets), telemetry)
+
+
 def approvals_over(stores: Stores) -> Approvals:
     shelf = Shelf(stores.entries, stores.index, stores.encoder)
     trials = Trials(shelf, stores.entries, stores.index, stores.encoder)
@@ -117,10 +123,7 @@ async def gateway(database: Database) -> AsyncIterator[Gateway]:
     tickets = Tickets(database)
     app = FastAPI()
     keys = Keys(database, bootstrap=list(KEYS.values()))
-    desk = closing_desk(database, tickets)
-    log = OutcomeLog(database, on_lost=lambda rows: None)
-    telemetry = Telemetry(Metrics(CollectorRegistry()), log, texts=False)
-    app.state.services = Services(stores, tickets, keys, approvals_over(stores), desk, telemetry)
+    app.state.services = services_over(stores, tickets, keys, approvals_over(stores))
     for module in (review, entries, feedback, documents):
         app.include_router(module.router)
 

@@ -283,13 +283,13 @@ class _Page:
         await self._reload()
 
     async def _gate_wrong(self) -> None:
-        judgements = self.visit.services.judgements
+        judgements = self.visit.services.desk.judgements
         await judgements.gate_was_wrong(self.ticket.id, **self.by)
         undo = self._undoing(judgements.gate_was_right)
         self.visit.tell(self.visit.t("ticket.done.gate_wrong"), undo=undo)
 
     async def _draft_fine(self) -> None:
-        judgements = self.visit.services.judgements
+        judgements = self.visit.services.desk.judgements
         await judgements.label_draft(self.ticket.id, **self.by, faithful=True)
         undo = self._undoing(judgements.unlabel_draft)
         self.visit.tell(self.visit.t("ticket.done.draft_fine"), undo=undo)
