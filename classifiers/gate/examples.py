@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -21,7 +22,8 @@ from classifiers.gate.scope import UNSURE, Scope
 from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_background, shipped_everyday
 from classifiers.gate.thinness import thin_notes
 from classifiers.text import has_words, normalise, only_words
-from encoders import Encoded, Encoder, EncoderError
+from encoders import Encoded, Encoder, EncoderError, encode_one
+from encoders.words import simplified
 
 __all__ = ["JUDGE", "ExampleGate"]
 
@@ -29,6 +31,7 @@ JUDGE = "examples@2"
 LONGEST_QUESTION = 2_000  # characters; a longer text hides more than it asks, and encoders read the beginning
 _NO_SCOPE = ("policy.must says nothing and there are no documents: everything that is not forbidden passes",)
 _DIRECTIONS: dict[Default, GateLabel] = {"refuse": "may", "escalate": "unsure", "pass": "must"}
+_KANA = re.compile("[\u3041-\u30ff]")
 _REMEMBERED = 4_096  # readings of recent questions
 _SAME_MEANING, _SAME_WORDS = 0.93, 0.85  # both: a verified entry this near asks about the same thing
 
@@ -154,12 +157,16 @@ class ExampleGate:
         if not has_words(normalised):
             return _ruling("empty", "unsure", "there is nothing to judge: no letter and no digit")
         # A few milliseconds of numpy: handing it to a thread would cost more than it frees.
-        asked = _Asked(question, normalised, await self._read(question, normalised))
+        forbidden = await self._read(question, normalised)
+        asked = _Asked(question, normalised, forbidden, await self._simplified(question.text))
         shadow: list[ShadowVerdict] = []
         verdict = first_enforced(self._rules, self._by_word(asked), shadow)
         if verdict is None:
             enough = partial(_proof, normalised)
             found = await ask(self._sources, question, tenant, group=group, enough=enough)
+            if asked.simplified is not None:
+                same = await ask(self._sources, asked.simplified, tenant, group=group)
+                asked = replace(asked, found_simplified=same)
             verdict = first_enforced(self._rules, self._by_evidence(asked, found), shadow)
         if verdict is None:
             allowed = self._allowed(asked.forbidden)
@@ -176,6 +183,18 @@ class ExampleGate:
             if len(self._readings) > _REMEMBERED:
                 self._readings.pop(next(iter(self._readings)))
         return reading
+
+    async def _simplified(self, text: str) -> Encoded | None:
+        """A question in traditional characters as the mainland writes it, since encoders read them apart."""
+        plain = text if _KANA.search(text) else simplified(text)
+        if plain == text:
+            return None
+        try:
+            return await encode_one(self._encoder, plain)
+        except EncoderError as exc:
+            raise ClassifierError(
+                f"the question could not be encoded in simplified characters: {exc}"
+            ) from exc
 
     async def _unmasked(self, text: str) -> list[Encoded]:
         """What a text says without its disguises, encoded too; most texts have none and cost nothing here."""
@@ -195,7 +214,8 @@ class ExampleGate:
             # These very words, so that no judge from outside is asked either.
             same = Neighbour("example", asked.question.text, 1.0, 1.0, "must", allowed.item.rule)
             yield _ruling(allowed.item.rule, "must", f"{allowed.says}, whatever looks forbidden", 1.0, same)
-        stated = self._stated.get(only_words(asked.normalised))
+        written = (asked.normalised, normalise(asked.simplified.text) if asked.simplified else "")
+        stated = next(filter(None, (self._stated.get(only_words(text)) for text in written)), None)
         if stated is not None:
             score = 1.0 if stated.label == "must" else 0.0
             reason = f"it is an example of {_words(stated.source or stated.label)}"
@@ -242,6 +262,10 @@ class ExampleGate:
             reason = "no scope is defined and nothing forbids it"
             return self._by_default(_ruling("default", "must", reason, allowed), "pass")
         reading = scope.read(asked.question, asked.normalised, found)
+        if asked.simplified is not None:
+            text = normalise(asked.simplified.text)
+            same = scope.read(asked.simplified, text, asked.found_simplified)
+            reading = max(reading, same, key=lambda one: one.score)
         cut = self.cuts.scope
         measured = f"{reading.score:.2f} of the {cut:.2f} asked"
         score, nearest = reading.score * allowed, reading.nearest
@@ -280,6 +304,8 @@ class _Asked:
     question: Encoded
     normalised: str
     forbidden: ForbiddenReading
+    simplified: Encoded | None = None  # the same in simplified characters, where it is not in them
+    found_simplified: Sequence[Neighbour] = ()
 
 
 def _proof(normalised: str, found: Sequence[Neighbour]) -> Neighbour | None:

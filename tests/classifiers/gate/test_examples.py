@@ -84,6 +84,23 @@ async def test_a_question_like_the_examples_passes(gate: ExampleGate, encoder: E
     assert verdict.label == "must", verdict.reason
 
 
+@pytest.mark.parametrize(
+    ("simplified", "traditional"),
+    [
+        ("怎么激活新的银行卡", "怎麼激活新的銀行卡"),
+        ("转账要多长时间", "轉賬要多長時間"),
+        ("银行卡丢了怎么办", "銀行卡丟了怎麼辦"),
+        ("今天北京天气怎么样？", "今天北京天氣怎麼樣？"),
+    ],
+)
+async def test_traditional_characters_ask_the_same(
+    gate: ExampleGate, encoder: Encoder, simplified: str, traditional: str
+) -> None:
+    same, other = [await judged(gate, encoder, text) for text in (simplified, traditional)]
+    assert (same.label, same.rule) == (other.label, other.rule)
+    assert same.scope == pytest.approx(other.scope, abs=0.05)
+
+
 @pytest.mark.parametrize("text", NOT_OURS)
 async def test_an_everyday_question_does_not_pass(gate: ExampleGate, encoder: Encoder, text: str) -> None:
     verdict = await judged(gate, encoder, text)
