@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -200,6 +201,7 @@ def _converter() -> Callable[[Path], str]:
         from markitdown.converters import DocxConverter, PdfConverter, PptxConverter, XlsxConverter
     except ImportError:
         raise _Unreadable("needs the extra `documents`: pip install 'sekisho[documents]'") from None
+    logging.getLogger("pdfminer").setLevel(logging.ERROR)  # it warns of every odd font
     converter = MarkItDown(enable_builtins=False, enable_plugins=False)
     kinds: tuple[type[DocumentConverter], ...] = (DocxConverter, PdfConverter, PptxConverter, XlsxConverter)
     for kind in kinds:  # with all of its converters it would take a broken Word file for plain text

@@ -168,3 +168,24 @@ def write_docx(path: Path, *, heading: str, text: str) -> None:
 def relationship(package: str, kind: str, target: str) -> str:
     one = f'<Relationship Id="r1" Type="{kind}" Target="{target}"/>'
     return f'<Relationships xmlns="{package}/relationships">{one}</Relationships>'
+
+
+def test_a_pdf_with_an_odd_font_is_read_without_a_word(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pytest.importorskip("markitdown")
+    stream = b"BT /F 12 Tf 20 20 Td (The pool opens at nine.) Tj ET"
+    parts = (
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 50]/Contents 6 0 R/Resources<</Font<</F 4 0 R>>>>>>",
+        b"<</Type/Font/Subtype/TrueType/BaseFont/Odd/FontDescriptor 5 0 R>>",
+        b"<</Type/FontDescriptor/FontName/Odd/Flags 32>>",  # no FontBBox
+        b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream),
+    )
+    objects = b"".join(b"%d 0 obj%s endobj\n" % numbered for numbered in enumerate(parts, 1))
+    (tmp_path / "pool.pdf").write_bytes(b"%PDF-1.4\n" + objects + b"trailer<</Root 1 0 R>>\n%%EOF")
+    documents, refused = read(tmp_path)
+    assert refused == {}
+    assert "".join(documents["pool.pdf"].chunks[0].text.split()) == "Thepoolopensatnine."
+    assert not caplog.records
