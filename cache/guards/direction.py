@@ -1,4 +1,4 @@
-"""From where and to where: "pounds to euros" is not "euros to pounds"; AからB, 从A到B."""
+"""From where and to where: "pounds to euros" is not "euros to pounds"; AからB, 从A到B. Done, or to do."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Self
 from cache.guards import Compared
 from cache.guards.tables import read_table
 from cache.guards.texts import REMEMBERED, Text, content_word
+from cache.guards.voice import done_to
 from encoders.words import Word
 
 __all__ = ["DirectionGuard"]
@@ -119,6 +120,9 @@ class DirectionGuard:
 
     def veto(self, compared: Compared, /) -> str | None:
         """What changed places."""
+        done = done_to(compared.asked, compared.nearest)
+        if done and all(done_to(compared.asked, text) for text in compared.stored):
+            return done
         way = self.languages[compared.language]
         asked = way(compared.asked)
         turned = _turned(asked, way(compared.nearest))
