@@ -42,7 +42,7 @@ def crossed(
         words = _words_beside(each, number)
         for rival, before in rivals:
             meant = any(asked & (own_before - before) for _, own_before in here)
-            if here and not meant and _fits(each, words, rival, before, [part for part, _ in here]):
+            if here and not meant and _fits(each, words, rival, before, here):
                 found.append((number.text, rival.text.strip()))
                 break
     return tuple(found)
@@ -79,10 +79,17 @@ def _words_beside(each: Said, number: Quantity) -> set[str]:
     return beside if len(beside) >= FEWEST else words
 
 
-def _fits(each: Said, words: set[str], rival: Line, before: frozenset[str], here: Sequence[Line]) -> bool:
+def _fits(
+    each: Said,
+    words: set[str],
+    rival: Line,
+    before: frozenset[str],
+    here: Sequence[tuple[Line, frozenset[str]]],
+) -> bool:
     """Whether the words are the other part's: it has some that those with the number lack, and all else."""
-    for part in here:
-        only_there, only_here = words & (rival.content - part.content), words & (part.content - before)
+    for part, own_before in here:
+        only_there = words & ((rival.content - part.content) | (before - own_before))
+        only_here = words & (part.content - before)
         if only_here or _told(each, only_there) < LEAST_TOLD:
             return False
     return _told(each, words & before) >= MOST_OF_IT * _told(each, words)

@@ -181,7 +181,7 @@ def _compound_patterns() -> Iterator[tuple[str, str, Reader]]:
         rf"(?P<n>\d{{1,5}}|{KANJI}{{1,6}})(?:块(?P<m>{digit})毛?|元(?P<jiao>{digit})角)(?![\d个块])",
         _jiao,
     )
-    yield "折", rf"打?(?P<n>{digit})(?P<m>{digit})?折(?![叠扣页痕])", _discount
+    yield "折", rf"打?(?P<n>{digit})[.点]?(?P<m>{digit})?折(?![叠扣页痕])", _discount
     yield "quarter", r"\b(?P<n>an?|three) quarters? of (?P<hour>an hour)?", _quarters
     yield r"\d度\d分", r"(?<![\d.,])(?P<n>\d{1,2})度(?P<m>\d)分", _degrees
 
@@ -201,7 +201,7 @@ def _jiao(match: re.Match[str]) -> Iterator[Quantity]:
 
 
 def _discount(match: re.Match[str]) -> Iterator[Quantity]:
-    """九五折: 5 % off."""
+    """九五折, 9.5折: 5 % off."""
     left = kanji_value(match["n"]) * 10 + kanji_value(match["m"] or "零")
     yield _quantity(100 - left, "%", match[0])
 

@@ -20,7 +20,7 @@ UNITS: dict[str, str] = {
     "minute": "分間?|分钟|minutes?|mins?",
     "hour": "時間|小时|小時|个小时|hours?|hrs?|h(?![0-9])",
     "day": "日間?|天|号|days?",
-    "workday": "営業日|工作日|(?:working|business) days?",
+    "workday": "営業日|个?工作日|個工作天|个?工作天|(?:working|business) days?",
     "week": "週間|周|週|个星期|星期|weeks?",
     "fortnight": "fortnights?",
     "month": "[かヶケカヵ箇]月間?|个月|個月|months?",

@@ -136,6 +136,13 @@ def test_an_answer_copied_from_its_context_passes(judge: LexicalJudge) -> None:
             id="a term of another age, in Chinese",
         ),
         pytest.param(
+            "银卡会员：一年内满1000元，享受9.5折。金卡会员：一年内满5000元，享受9折。",
+            "金卡会员享受9折。",
+            "银卡会员享受9折。",
+            "number of another subject: 9折",
+            id="a discount of another card, whose name stands a part before, in Chinese",
+        ),
+        pytest.param(
             "Dogs are welcome on the second floor.",
             "Dogs are welcome on the second floor.",
             "Dogs are always welcome on the second floor.",

@@ -22,7 +22,7 @@ SAME = [
     ("晚上6:00", "18点整"), ("from seven", "7:00"), ("3 am", "from 3 to 5 am"), ("1小时20分钟", "八十分钟"), ("一个小时二十分钟", "80 minutes"),
     ("nearly three and a half hours", "3 hours 25 minutes"), ("30 cents", "€0.30"), ("45p", "£0.45"), ("五百块", "500元"), ("16岁", "16周岁"), ("23 kilos", "23 kg"),
     ("37度5分", "37.5度"), ("4 to 12 people", "between four and twelve people"), ("under eighteen", "Under-18s"), ("第二年", "次年"), ("23", "23 kg"),
-    ("两块八", "2.8元"), ("二元八角", "2.80元"), ("打九五折", "优惠5%"), ("八折", "优惠20%"), ("三百五", "350元"), ("a quarter of the fare", "25 per cent"),
+    ("两块八", "2.8元"), ("二元八角", "2.80元"), ("打九五折", "优惠5%"), ("9.5折", "九五折"), ("三个工作日", "3工作日"), ("八折", "优惠20%"), ("三百五", "350元"), ("a quarter of the fare", "25 per cent"),
     ("three quarters of an hour", "45 minutes"), ("90 minutes", "an hour and a half"), ("75 minutes", "an hour and a quarter"), ("14 days", "a fortnight"),
     ("80 %", "four fifths of the price"), ("a third of it", "33 %"), ("90 %", "nine out of ten"), ("12 months", "84 pounds a year"),
     ("£4.20", "4 pounds 20"), ("a hundred euros", "100 euros"), ("a hundred and twenty", "120"), ("500 grams", "half a kilo"), ("3 hours 25 minutes", "3 h 25 min"),
