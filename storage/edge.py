@@ -176,7 +176,7 @@ class EdgeIndex:
             await self.optimise()
         except (IndexUnavailable, OSError) as error:
             if not self._leaving:
-                log.warning("index_not_optimised", folder=str(self._folder.path), error=str(error))
+                log.warning("index not optimised", folder=str(self._folder.path), error=str(error))
             # Tried again when as much again has been written: the copy has set the count to zero.
 
     async def _run_optimiser(self, folder: Path) -> None:

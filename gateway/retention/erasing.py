@@ -21,7 +21,7 @@ from cache.rows import new_id
 from gateway.database import reading
 from gateway.errors import InvalidRequest
 from gateway.retention.traces import Traces, asker_key, chunks, traces_of
-from gateway.retention.wiping import close_requests, delete_answers, delete_tickets, hush_disputes
+from gateway.retention.wiping import close_requests, delete_answers, delete_tickets, redact_disputes
 from gateway.retention.words import ask_about_phrasings, forget_examples, forget_suggestions
 from storage.schema import erasures as table
 from storage.sql import Database
@@ -114,7 +114,7 @@ async def _forgotten(
     counts["suggestions"] = await forget_suggestions(connection, traces)
     for some in (*chunks(traces.requests), []):
         counts["answers"] += await delete_answers(connection, traces, some)
-    counts["ticket_events"] = await hush_disputes(connection, traces.tenant, aliases, but=traces.tickets)
+    counts["ticket_events"] = await redact_disputes(connection, traces.tenant, aliases, but=traces.tickets)
     counts += await delete_tickets(connection, traces.tenant, traces.tickets)
     counts += await close_requests(connection, traces, aliases)
     entries = await ask_about_phrasings(connection, traces)

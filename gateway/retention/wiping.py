@@ -21,7 +21,7 @@ from storage.schema import (
     tickets,
 )
 
-__all__ = ["close_requests", "delete_answers", "delete_tickets", "hush_disputes"]
+__all__ = ["close_requests", "delete_answers", "delete_tickets", "redact_disputes"]
 
 
 async def delete_answers(connection: AsyncConnection, traces: Traces, requests: Sequence[str]) -> int:
@@ -48,7 +48,7 @@ async def delete_tickets(connection: AsyncConnection, tenant: str, ids: Sequence
     return counts
 
 
-async def hush_disputes(
+async def redact_disputes(
     connection: AsyncConnection, tenant: str, aliases: Mapping[str, str], *, but: Sequence[str]
 ) -> int:
     """What they said of an answer may stand on the ticket of another who asked the same."""

@@ -7,7 +7,6 @@ since the export is left alone. Each ticket is closed as the console closes it, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from cache.errors import CacheError, InvalidEntry
 from cache.tables import RowProblem, read_table
 from cache.transfer import Refusal
 from gateway.errors import Conflict, InvalidRequest, NotFound
+from gateway.exports import as_written
 from gateway.review.approval import Approvals
 from gateway.review.closing import Closing, Review
 from gateway.review.gate_examples import ExampleLabel
@@ -26,7 +26,6 @@ from gateway.review.tickets import Ticket, Tickets
 
 __all__ = ["Decided", "DecidedReport", "DecidedReviews"]
 
-_MADE_INERT = re.compile(r"'(\s*[=+\-@]|[\t\r\n])")  # as an export to CSV writes what begins a formula
 _YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
@@ -135,8 +134,8 @@ def _decided(line: int, values: Mapping[str, Any], *, csv: bool) -> Decided | No
     if not decision:
         return None
     answer = texts.get("answer", "")
-    if csv and _MADE_INERT.match(answer):
-        answer = answer[1:]
+    if csv:
+        answer = as_written(answer)
     _refuse_unusable(texts, decision, answer)
     gate = texts.get("gate", "").lower()
     review = Review(

@@ -15,13 +15,13 @@ from openpyxl import load_workbook
 from sqlalchemy import insert
 
 from cache.errors import UnreadableTable
-from gateway.exports import Exported, Period, lines, write_export
+from gateway.exports import Exported, Period, as_written, lines, write_export
 from gateway.review.tickets import Tickets
 from storage.schema import outcomes
 from storage.sql import Database
 from tests.review.asking import STEPS, question
 
-FORMULAS = ("=HYPERLINK(0)", "+1", "-1", "@SUM(A1)", "\t=1", " =1")
+FORMULAS = ("=HYPERLINK(0)", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "＝1", "　＋1", "'=1")
 START = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
@@ -61,6 +61,7 @@ async def test_no_cell_of_csv_begins_a_formula(database: Database, formula: str)
     await recorded(database, 1, question=formula)
     [row] = csv.DictReader(io.StringIO((await text_of(database, "outcomes", "csv")).removeprefix("\ufeff")))
     assert row["question"] == f"'{formula}"
+    assert as_written(row["question"]) == formula
     assert (row["ms"], row["stage_ms"]) == ("-2.5", '{"gate": 1.5}')
 
 
