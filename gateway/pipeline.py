@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from cache.matching import Hit, Match, NearMiss
 from classifiers import ClassifierError
@@ -53,6 +53,7 @@ __all__ = ["Pipeline"]
 
 TicketOutcome = Literal["withheld", "escalated", "answered"]
 _STRICT = VerdictPolicy()
+T = TypeVar("T")
 
 
 class Pipeline:
@@ -110,20 +111,11 @@ class Pipeline:
         if line and reading.along and self._next_turn:
             news = await self._next_turn.introduce(news, conversation)
             line.introduce(news.text)
-        outcomes = await self._outcomes(understood.questions, reading)
+        outcomes = await _together(self._outcome(one, reading) for one in understood.questions)
         reply = self._replies.reply(understood, outcomes, choices=conversation.choices)
         if news.told or not self._next_turn:
             return reply.introduced(news.text, news.told)
         return await self._next_turn.introduce(reply, conversation)
-
-    async def _outcomes(self, questions: Sequence[Question], reading: Reading) -> list[Outcome]:
-        """One each; if one can't have any, the others are cancelled, for all will be asked again."""
-        try:
-            async with asyncio.TaskGroup() as group:
-                each = [group.create_task(self._outcome(one, reading)) for one in questions]
-        except ExceptionGroup as several:
-            raise several.exceptions[0] from None
-        return [one.result() for one in each]
 
     async def _outcome(self, question: Question, reading: Reading) -> Outcome:
         started, way = perf_counter(), Way(reading)
@@ -159,8 +151,7 @@ class Pipeline:
         draft = await way.step("rag", self._draft(question, encoded, way.reading))
         if isinstance(draft, NothingRelevant):
             return await self._escalate(question, way, reason="nothing_relevant")
-        judging = (self._judged(question, one, its) for one, its in way.choices(draft))
-        judged = await asyncio.gather(*judging)
+        judged = await _together(self._judged(question, one, its) for one, its in way.choices(draft))
         return await self._decide(question, judged, self._chosen(question, draft))
 
     async def _look_up(self, question: Question, encoded: Encoded) -> Match:
@@ -331,6 +322,16 @@ class Pipeline:
             return ()
         way.offered = True  # one try: if that is what breaks, the question still gets to a person
         return (await way.step("did_you_mean", self._did_you_mean.near(question))).offers
+
+
+async def _together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """What each gives, in order; if one fails, the others are cancelled: nobody would read what they give."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            each = [group.create_task(one) for one in work]
+    except ExceptionGroup as several:
+        raise several.exceptions[0] from None
+    return [one.result() for one in each]
 
 
 def _failure(exc: Exception) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -14,7 +14,13 @@ import pytest
 from cache.entries import Entry
 from cache.matching import Hit, Match, Miss, NearMiss
 from classifiers import ClassifierError
-from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unchecked, verdict_of
+from classifiers.faithfulness import (
+    FaithfulnessJudge,
+    FaithfulnessVerdict,
+    StatementVerdict,
+    Unchecked,
+    verdict_of,
+)
 from classifiers.faithfulness.ruling import OnUnchecked, VerdictPolicy
 from classifiers.gate import GateLabel, GateVerdict
 from encoders import Encoded, EncoderError, EncoderIdentity, Vector
@@ -94,9 +100,11 @@ class Stages:
     left: int = 0
     held: int = 0
 
-    def pipeline(self, on_unchecked: OnUnchecked = "escalate") -> Pipeline:
+    def pipeline(
+        self, on_unchecked: OnUnchecked = "escalate", *, judge: FaithfulnessJudge | None = None
+    ) -> Pipeline:
         return Pipeline(
-            understanding=self, encoder=self, gate=_Gate(self), cache=self, rag=self, judge=_Judge(self),
+            understanding=self, encoder=self, gate=_Gate(self), cache=self, rag=self, judge=judge or _Judge(self),
             reviewers=self, replies=Replies(PolicySettings()), watch=_Watch(self),
             verdicts=VerdictPolicy(on_unchecked=on_unchecked), judge_timeout_s=0.05,
         )  # fmt: skip
@@ -254,6 +262,26 @@ async def test_a_question_that_cannot_be_kept_ends_the_others_of_its_message() -
     assert "rag" not in stages.called
     assert len(stages.opened) == 1
     assert stages.watched == []
+
+
+async def test_a_choice_whose_judging_breaks_ends_that_of_the_others() -> None:
+    ended: list[str] = []
+
+    class BreaksOnce:
+        """Breaks over one choice, and takes long over the other."""
+
+        async def judge(self, answer: str, contexts: Sequence[str], /, *, question: str | None = None) -> Any:
+            if answer == DRAFT.text:
+                raise RuntimeError("a mistake of ours")
+            try:
+                await asyncio.sleep(60)
+            finally:
+                ended.append(answer)
+
+    stages = Stages(rag_says=replace(DRAFT, others=(replace(DRAFT, text="Ten to six."),)))
+    asked = Conversation(turns=(Turn("user", stages.texts[0]),), tenant="shop", request_id="r-1", choices=2)
+    [outcome] = (await stages.pipeline(judge=BreaksOnce()).answer(asked)).outcomes
+    assert (outcome.name, outcome.reason, ended) == ("escalated", "internal_error", ["Ten to six."])
 
 
 async def test_a_ticket_knows_every_stage_the_question_went_through() -> None:
