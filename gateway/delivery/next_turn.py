@@ -66,7 +66,7 @@ class NextTurn:
             tickets.c.answered_at > now - REMEMBERED,
         )
         async with self._db.connect() as connection:  # most have nothing waiting: no write lock for them
-            waiting = select(tickets.c.id).where(*untold, _his(connection, conversation.asker, named))
+            waiting = select(tickets.c.id).where(*untold, _of_asker(connection, conversation.asker, named))
             ids = (await connection.scalars(waiting.order_by(tickets.c.answered_at).limit(AT_ONCE))).all()
         if not ids:
             return ()
@@ -86,7 +86,7 @@ def _named(conversation: Conversation) -> Sequence[str]:
     return list(dict.fromkeys(number for text in ours for number in _NUMBER.findall(text)))[-LOOKED_AT:]
 
 
-def _his(connection: AsyncConnection, asker: str | None, named: Sequence[str]) -> ColumnElement[bool]:
+def _of_asker(connection: AsyncConnection, asker: str | None, named: Sequence[str]) -> ColumnElement[bool]:
     """Which tickets are this asker's."""
     if not asker:
         return tickets.c.id.in_(named)

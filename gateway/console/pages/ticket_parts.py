@@ -70,7 +70,7 @@ def stopped(visit: Visit, ticket: Ticket) -> None:
             elif step.get("type") == "source_change":
                 _source_change(t, step)
             elif step.get("type") == "phrasing_of_forgotten":
-                ui.label(t("ticket.his_phrasings", n=", ".join(map(str, step["phrasings"]))))
+                ui.label(t("ticket.asked_phrasings", n=", ".join(map(str, step["phrasings"]))))
 
 
 def _stage(t: Texts, step: Found) -> None:
