@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -53,7 +53,7 @@ class Batches(Generic[R]):
         try:
             while True:
                 await asyncio.sleep(INTERVAL_S)
-                await self._flush_or_log()
+                await _to_its_end(self._flush_or_log())
         finally:
             with suppress(DatabaseUnavailable):
                 await self.flush()
@@ -92,3 +92,13 @@ class Batches(Generic[R]):
             await self.flush()
         except DatabaseUnavailable as exc:
             self._log.warning("rows wait", rows=len(self._waiting), error=str(exc))
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Do it, even where we are told to end: rows broken off in their commit would be written twice."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 
 import pytest
 from sqlalchemy import select
 
 from gateway.recording import batches
+from gateway.recording.batches import Batches
 from gateway.recording.outcomes import OutcomeLog, OutcomeRow
 from storage.schema import outcomes
 from storage.sql import Database
@@ -37,6 +39,30 @@ async def test_what_waits_is_written_when_the_gateway_stops(database: Database) 
     with suppress(asyncio.CancelledError):
         await work
     assert await written(database) == ["rag"]
+
+
+async def test_rows_in_their_commit_when_the_gateway_stops_are_not_written_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(batches, "INTERVAL_S", 0)
+    kept: list[int] = []
+    committed, answered = asyncio.Event(), asyncio.Event()
+
+    async def write(rows: Sequence[int]) -> None:
+        kept.extend(rows)
+        committed.set()
+        await answered.wait()  # the database's word that it has them is still on its way
+
+    log = Batches("numbers", write, on_lost=pytest.fail)
+    log.add(1)
+    work = asyncio.create_task(log.run())
+    await committed.wait()
+    work.cancel()
+    await asyncio.sleep(0)
+    answered.set()
+    with suppress(asyncio.CancelledError):
+        await work
+    assert kept == [1]
 
 
 async def test_rows_that_sql_refuses_are_counted_and_the_next_ones_written(
