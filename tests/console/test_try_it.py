@@ -109,7 +109,7 @@ def test_an_action_that_breaks_is_told_and_logged_without_the_words_asked(
     async def broken(*_: object) -> None:
         raise RuntimeError(LATE)
 
-    monkeypatch.setattr(desk.services.trying, "answer", broken)
+    monkeypatch.setattr(desk.services.dry_run, "answer", broken)
     with chromium.person(desk.url) as sato, capture_logs() as logged:
         page = sato.sign_in(at="/console/try")
         page.locator("main textarea").first.fill(LATE)

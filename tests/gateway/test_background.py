@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry
-from sqlalchemy import insert
 from structlog.testing import capture_logs
 
 from gateway import background
 from gateway.background import Background
 from gateway.gatekeeping import promises
 from gateway.telemetry import Metrics
-from storage.schema import settings as kept
 from tests.gateway.conftest import POLICY
 from tests.gateway.running import Gateway, settings
 from tests.gateway.test_learning import in_time, metric
@@ -94,15 +91,13 @@ def test_a_gateway_serves_on_while_a_loop_is_broken(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(promises, "FRESH_S", 0.05)
     monkeypatch.setattr(background, "FIRST_WAIT_S", 0.05)
     name = 'sekisho_background_failures_total{loop="gate_cuts"}'
-    garbage = {"name": "gate.promise.default", "value": {"written": "by hand"}}
 
-    async def spoil(gateway: Gateway) -> None:
-        async with gateway.services.stores.database.begin() as connection:
-            await connection.execute(insert(kept), garbage | {"updated_at": datetime.now(UTC)})
+    async def unforeseen() -> None:
+        raise RuntimeError("a mistake of ours")
 
     with Gateway(settings(tmp_path, POLICY)) as gateway, gateway.http(None) as http:
         assert http.get("/readyz").json()["background"] == "ok"
-        gateway.do(spoil(gateway))
+        monkeypatch.setattr(gateway.services.gatekeeping.promises, "refresh", unforeseen)
         assert in_time(lambda: metric(gateway, name) >= 2)
         ready = http.get("/readyz")
         assert (ready.status_code, ready.json()["background"]) == (200, "failing")
