@@ -118,7 +118,7 @@ def import_command(
             table.add_row(str(refusal.line), refusal.field, refusal.expected)
         console.print(table)
         if language is None and any(one.field == "language" for one in report.refused):
-            console.print("For a file without languages, say which it is: --language ja")
+            console.print("For a file without languages, say which it is: --language en, ja or zh")
     if any(one.why != "withdrawn" for one in report.refused):
         raise typer.Exit(1)
 

@@ -51,7 +51,7 @@ def add(
         await users.add(name, tenant=tenant, role=role, password=given)
 
     _with_users(config, work)
-    console.print(f"{name} is a {role} in {tenant}.")
+    console.print(f"{name} is {role} in {tenant}.")
 
 
 def list_users(config: ConfigOption = None, tenant: Annotated[str | None, typer.Option()] = None) -> None:

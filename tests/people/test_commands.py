@@ -25,7 +25,7 @@ def _users(config: Path, *words: str, password: str | None = None) -> Result:
 
 def test_a_user_is_made_listed_and_disabled(config: Path) -> None:
     made = _users(config, "add", "sato", "--role", "admin", password="a long password")
-    assert (made.exit_code, made.output.strip()) == (0, "sato is a admin in default.")
+    assert (made.exit_code, made.output.strip()) == (0, "sato is admin in default.")
     assert _users(config, "add", "sato", "--role", "viewer", "--tenant", "globex").exit_code == 0
     listed = _users(config, "list").output
     assert "sato" in listed
