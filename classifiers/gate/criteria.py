@@ -22,7 +22,7 @@ from classifiers.asking import AsksModel, read_object, response_format
 from classifiers.gate import ClassPolicy, Gate, GateLabel, GateVerdict, Policy
 from classifiers.gate.detectors import Clear, Flagged
 from classifiers.gate.examples import LONGEST_QUESTION
-from classifiers.gate.rules import EVERY_RULE, Rules
+from classifiers.gate.rules import EVERY_RULE, TORN, Rules
 from classifiers.text import has_words, mostly_cjk, normalise
 from encoders import Encoded
 
@@ -116,7 +116,7 @@ class SecondOpinion:
             return replace(verdict, reason=f"{verdict.reason}; {exc}")
         self._told(opinion.label)
         said = f"{verdict.reason}; a model says {opinion.label}: {opinion.reason}"
-        suspected = verdict.rule == "forbidden" or verdict.topic is not None
+        suspected = verdict.rule in ("forbidden", TORN) or verdict.topic is not None
         if opinion.label == "unsure" or (opinion.label == "must" and suspected):
             return replace(verdict, reason=said)
         decided = replace(

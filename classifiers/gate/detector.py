@@ -56,6 +56,7 @@ class Suspicion:
 
     logit: float
     topic: str
+    diffuse: bool = False  # a text of several windows, none of which is suspicious by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,8 @@ class Head:
             logits[:1] = self.logits(rows[:1], vector[None, :])
         index = int(np.argmax(logits))
         by_topic = np.asarray(rows[index] @ self.topics.T)[0] + self.topics_bias
-        return Suspicion(float(logits[index]), TOPICS[int(np.argmax(by_topic))])
+        diffuse = len(logits) > 1 and float(logits[1:].max()) < 0.0
+        return Suspicion(float(logits[index]), TOPICS[int(np.argmax(by_topic))], diffuse=diffuse)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from classifiers.gate.forbidden import Forbidden, ForbiddenReading
 from classifiers.gate.kept import KeptFits
 from classifiers.gate.material import gather
 from classifiers.gate.promise import CutsInForce, GateCuts
-from classifiers.gate.rules import EVERY_RULE, Default, Rules, first_enforced
+from classifiers.gate.rules import EVERY_RULE, TORN, Default, Rules, first_enforced
 from classifiers.gate.scope import UNSURE, Scope
 from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_background, shipped_everyday
 from classifiers.gate.thinness import thin_notes
@@ -230,8 +230,7 @@ class ExampleGate:
         """What is forbidden, then what proves or disproves that the question is ours."""
         forbidden, allowed = asked.forbidden, self._allowed(asked.forbidden)
         if forbidden.score >= self._forbidden_from and _same_words(asked.normalised, found) is None:
-            reason = f"it looks forbidden {_looks(forbidden)}{_near(forbidden.nearest)}"
-            yield _ruling("forbidden", "must_not", reason, 0.0, forbidden.nearest, forbidden.topic)
+            yield self._forbidding(asked, found)
         proof = _proof(asked.normalised, found)
         if proof is not None:
             yield _ruling("entry", "must", "a verified entry asks the same", allowed, proof)
@@ -240,11 +239,22 @@ class ExampleGate:
                 yield from self._held_back(asked, placed)
             yield placed
 
+    def _forbidding(self, asked: _Asked, found: Sequence[Neighbour]) -> GateVerdict:
+        """Forbidden, or torn: to the detector, customers who tell a story sound like attackers."""
+        forbidden = asked.forbidden
+        reason = f"it looks forbidden {_looks(forbidden)}{_near(forbidden.nearest)}"
+        scoped = self._scoped(asked, found, 1.0) if forbidden.diffuse else None
+        if scoped is None or scoped.rule != "scope" or scoped.label == "may":
+            return _ruling("forbidden", "must_not", reason, 0.0, forbidden.nearest, forbidden.topic)
+        reason = f"{reason}, but may be ours: {scoped.reason}"
+        return _ruling(TORN, "unsure", reason, 0.0, forbidden.nearest, forbidden.topic)
+
     def _placed(self, asked: _Asked, found: Sequence[Neighbour], allowed: float) -> Iterator[GateVerdict]:
         """Whether the question is ours: by the allow list, else by the axis of scope."""
         for listed in self._rules.allowed(asked.normalised, over_forbidden=False):
             yield _ruling(listed.item.rule, "must", listed.says, allowed)
-        yield self._scoped(asked, found, allowed)
+        scoped = self._scoped(asked, found, allowed)
+        yield self._by_default(scoped, "pass" if scoped.rule == "default" else "escalate")
 
     def _held_back(self, asked: _Asked, placed: GateVerdict) -> Iterator[GateVerdict]:
         """What still keeps a question from RAG that is ours."""
@@ -260,7 +270,7 @@ class ExampleGate:
         scope = self._scope
         if scope is None:
             reason = "no scope is defined and nothing forbids it"
-            return self._by_default(_ruling("default", "must", reason, allowed), "pass")
+            return _ruling("default", "must", reason, allowed)
         reading = scope.read(asked.question, asked.normalised, found)
         if asked.simplified is not None:
             text = normalise(asked.simplified.text)
@@ -282,8 +292,7 @@ class ExampleGate:
             nearest = reading.against or reading.nearest
         verdict = _ruling("scope", label, reason + _near(nearest), score, nearest)
         ours = reading.nearest if label != "must" else None
-        verdict = replace(verdict, scope=reading.score, nearest_ours=ours)
-        return self._by_default(verdict, "escalate")
+        return replace(verdict, scope=reading.score, nearest_ours=ours)
 
     def _by_default(self, verdict: GateVerdict, without: Default) -> GateVerdict:
         """The operator's direction for what no evidence places; `without` one the verdict says it already."""

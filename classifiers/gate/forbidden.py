@@ -64,6 +64,7 @@ class ForbiddenReading:
     nearest: Neighbour | None
     topic: str | None = None
     pattern: Pattern | None = None  # a known attack by its wording alone
+    diffuse: bool = False  # it is long, and nothing in it looks forbidden by itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +100,9 @@ class Forbidden:
             if detected is None or score >= detected.score:
                 topic = by_topic
         pattern = self.attacks.matching(normalised, *(form.text for form in hidden))
+        diffuse = detected is not None and detected.diffuse and score < self.cut
         score = max(score, detected.score if detected else 0.0)
-        return ForbiddenReading(score=score, nearest=near, topic=topic, pattern=pattern)
+        return ForbiddenReading(score=score, nearest=near, topic=topic, pattern=pattern, diffuse=diffuse)
 
     def _detected(
         self, question: Encoded, normalised: str, hidden: Sequence[Encoded]
@@ -115,7 +117,8 @@ class Forbidden:
         score = _scaled(suspicion.logit - self.raised - max(yielded, _NAMED * named), 0.5)
         if named or self.leeway.doubts(yielded):
             score = min(score, _DOUBT)
-        return ForbiddenReading(score=score, nearest=None, topic=suspicion.topic)
+        diffuse = suspicion.diffuse and not hidden
+        return ForbiddenReading(score=score, nearest=None, topic=suspicion.topic, diffuse=diffuse)
 
     def _similar(self, question: Encoded, normalised: str) -> tuple[float, Neighbour | None, str | None]:
         """By similarity. Beside a detector a shipped attack counts only if the question says all it says."""

@@ -9,7 +9,7 @@ from typing import Literal
 from classifiers.gate import GateVerdict, ShadowVerdict
 from classifiers.gate.lists import Found, Listed, Lists
 
-__all__ = ["EVERY_RULE", "RULES", "Default", "Rules", "first_enforced"]
+__all__ = ["EVERY_RULE", "RULES", "TORN", "Default", "Rules", "first_enforced"]
 
 # In the order in which they are asked. "default" speaks where no evidence places a question; "length" and
 # "empty" hold back what can't be judged; "llm" and "detector" are judges from outside.
@@ -27,6 +27,7 @@ RULES = (
     "llm",
     "detector",
 )
+TORN = "forbidden:ours"  # it looks forbidden and ours: a person decides, and it forbids what leans on it
 Default = Literal["refuse", "escalate", "pass"]
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from time import monotonic
 
 from classifiers.gate import GateVerdict
+from classifiers.gate.rules import TORN
 from encoders import Encoded, Encoder, encode_one
 from gateway.domain import Conversation, Question, Turn
 from gateway.gatekeeping.fragments import assembled
@@ -66,11 +67,11 @@ class ConversationGate:
         views = [await encode_one(self._encoder, text) for text in (question.text, *_spread(question))]
         seen += await asyncio.gather(*(self._judged(self._forbids, question, view) for view in views))
         alone = seen[0]
-        if alone.label == "must_not":
+        if _forbids(alone):
             return alone
         in_view = await self._judged(self._gate, question, encoded)
         seen.append(in_view)
-        forbidding = next((one for one in seen if one.label == "must_not"), None)
+        forbidding = next(filter(_forbids, seen), None)
         if forbidding is not None:
             return alone if _stands(alone) and not _is_allowed(alone) else forbidding
         return alone if in_view.label != "must" and _stands(alone) else in_view
@@ -101,11 +102,16 @@ class ConversationGate:
         if len(self._known) > REMEMBERED:
             self._known.clear()
         for text, verdict in zip(unknown, verdicts, strict=True):
-            known[text] = self._known[*whose, text] = (now + REMEMBERED_S, verdict.label == "must_not")
+            known[text] = self._known[*whose, text] = (now + REMEMBERED_S, _forbids(verdict))
         return {text for text, (_, forbidden) in known.items() if forbidden}
 
     async def _judged(self, gate: Gate, question: Question, encoded: Encoded) -> GateVerdict:
         return await gate.judge(encoded, tenant=question.tenant, group=question.group)
+
+
+def _forbids(verdict: GateVerdict) -> bool:
+    """Whether it keeps what leans on it from the chatbot, too."""
+    return verdict.label == "must_not" or verdict.rule == TORN
 
 
 def _spread(question: Question) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import pytest
 
 from classifiers import ClassifierError
 from classifiers.gate import GateLabel, GateVerdict
+from classifiers.gate.rules import TORN
 from classifiers.testing import DeadGate
 from encoders import Encoded, encode_one
 from encoders.testing import HashingEncoder
@@ -110,3 +111,17 @@ async def test_who_wants_a_person_gets_past_all_but_the_deny_list(rule: str, exp
     question = replace(asked("a human, please", self_contained=True), wants_person=True)
     encoded = await encode_one(ENCODER, question.in_view)
     assert (await ConversationGate(Forbids(), ENCODER).judge(question, encoded)).label == expected
+
+
+async def test_a_turn_on_which_the_gate_is_torn_is_not_shown_to_rag_and_forbids_what_leans_on_it() -> None:
+    class Torn(Scripted):
+        async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
+            verdict = await super().judge(question, tenant=tenant, group=group)
+            return replace(verdict, label="unsure", rule=TORN) if verdict.label == "must_not" else verdict
+
+    gate = ConversationGate(Torn(), ENCODER)
+    cleared = await gate.cleared(asked("a bomb in the library?", "No.", "and on Sundays?"))
+    assert [turn.text for turn in cleared.conversation.turns] == ["and on Sundays?"]
+    question = asked("a bomb?", "No.", "and how big?")
+    verdict = await gate.judge(question, await encode_one(ENCODER, question.in_view))
+    assert (verdict.label, verdict.rule) == ("unsure", TORN)

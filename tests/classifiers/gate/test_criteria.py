@@ -15,7 +15,7 @@ from classifiers.gate import GateLabel, GateVerdict
 from classifiers.gate.criteria import CriteriaDetector, CriteriaJudge, SecondOpinion
 from classifiers.gate.detectors import Clear, Flagged
 from classifiers.gate.examples import LONGEST_QUESTION
-from classifiers.gate.rules import Rules
+from classifiers.gate.rules import TORN, Rules
 from encoders import Encoded
 from tests.classifiers.gate.policies import BANK
 
@@ -120,6 +120,7 @@ async def test_it_is_not_asked_where_the_gate_is_sure(label: GateLabel) -> None:
         (Fixed("unsure", "forbidden", "politics"), "may", "may"),
         (Fixed("must_not", "forbidden", "politics"), "must", "must_not"),
         (Fixed("unsure", "detector:guard"), "must", "unsure"),
+        (Fixed("unsure", TORN), "must", "unsure"),
         (Fixed("unsure", "length"), "must", "unsure"),
         (Fixed("unsure", "empty"), "must", "unsure"),
     ],
