@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from sqlalchemy import select
@@ -331,8 +331,13 @@ class EntryStore:
                 entries_from_rows((await connection.execute(queries.WHOLE_SHELF, values)).mappings())
             )
 
+    @property
+    def today(self) -> date:
+        """The day by which entries are valid, in UTC."""
+        return self._now().date()
+
     def _shelf(self, tenant: str, language: str) -> dict[str, Any]:
-        return {"tenant": tenant, "language": language, "today": self._now().date()}
+        return {"tenant": tenant, "language": language, "today": self.today}
 
     async def questions(self, tenant: str, *, limit: int) -> tuple[str, ...]:
         """Phrasings of active entries that everybody may read: each entry's question first, then others."""

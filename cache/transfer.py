@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ class Remark:
     """What a person should know of rows that were imported."""
 
     line: int  # the first of them
-    field: str  # columns | language
+    field: str  # columns | language | valid_until
     says: str
     found: str
 
@@ -108,7 +109,7 @@ async def import_entries(
     Raises:
         UnreadableTable: if the file as a whole can't be read; rows before the fault are kept.
     """
-    reading = _Reading(language, languages)
+    reading = _Reading(language, languages, store.today)
     rows = await to_thread.run_sync(lambda: read_table(path, required=REQUIRED, headings=HEADINGS))
     while batch := await to_thread.run_sync(lambda: list(islice(rows, BATCH))):
         usable = reading.usable(batch)
@@ -171,9 +172,10 @@ def read_faq(path: Path) -> list[Incoming]:
 class _Reading:
     """A file while its rows come in, and what became of them so far."""
 
-    def __init__(self, language: str | None, languages: Languages | None) -> None:
+    def __init__(self, language: str | None, languages: Languages | None, today: date) -> None:
         self._language = language
         self._languages = languages
+        self._today = today
         self._counts = {"created": 0, "edited": 0, "unchanged": 0}
         self._refused: list[Refusal] = []
         self._ids: dict[str, int] = {}  # the line of each id
@@ -197,6 +199,7 @@ class _Reading:
             self._counts[result.change] += 1
             self._lines.setdefault(result.entry.id, line)
             self._read_script(line, result.entry)
+            self._read_days(line, result.entry)
         elif isinstance(result, DuplicatePhrasing) and result.other in self._lines:
             expected = f"“{result.phrasing}” stands in line {self._lines[result.other]} already"
             self._refused.append(Refusal(line, result.field, expected, "duplicate"))
@@ -219,6 +222,12 @@ class _Reading:
                 f"the question reads as {found}, and only who asks in {entry.language} is served its answer"
             )
             self._written.append(Remark(line, "language", says, found))
+
+    def _read_days(self, line: int, entry: Entry) -> None:
+        """Remark on an entry that nobody is served any more."""
+        if entry.valid_until and entry.valid_until < self._today:
+            says = f"its last day was {entry.valid_until}, so nobody is served its answer"
+            self._written.append(Remark(line, "valid_until", says, str(entry.valid_until)))
 
     def _columns(self) -> Iterator[Remark]:
         if self._unknown:

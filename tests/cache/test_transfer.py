@@ -437,3 +437,13 @@ async def test_a_file_that_names_no_groups_opens_no_entry_to_others(
     )
     bonus, pay = await store.get("shop", "bonus"), await store.get("shop", "new")
     assert (bonus.group, pay.group) == ("", "staff")
+
+
+async def test_an_entry_whose_last_day_has_passed_is_told(store: EntryStore, tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text(
+        f"question,answer,language,valid_until\nHow?,So.,en,2020-01-31\nWhy?,So.,en,{store.today}\n", "utf-8"
+    )
+    report = await import_entries(store, "shop", tmp_path / "e.csv", by="ann")
+    (remark,) = report.remarks
+    assert (report.created, remark.line, remark.field) == (2, 2, "valid_until")
+    assert remark.says == "its last day was 2020-01-31, so nobody is served its answer"
