@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 
 from gateway.language import Language
 from gateway.understanding import Understanding
+from gateway.understanding.wording import wording
 from tests.understanding.asking import conversation
 
 WANTS: dict[Language, str] = {
     "en": "human|Human please|agent|talk to a human|I want to speak with support|let me talk to a real person|Can I speak to someone?|Hi, can I please talk to an agent?|connect me to an operator|transfer me to customer service|give me a human|I don't want to talk to a bot|is there a real person I can talk to?|I'd like to make a complaint|I need a human|get me your manager|speak to a representative please|This is useless. Let me talk to a human!|live chat",
-    "ja": "オペレーターにつないでください|担当者と話したい|人と話したいです|人間に代わって|人間と話せますか|有人チャット|オペレーター|担当の方をお願いします|もう人間と話させて|担当者につないでもらえますか|ロボットじゃなくて人間と話したい|苦情を言いたい|責任者を出して|スタッフと直接話したいのですが|サポートの人とお話しできますか|人間の担当者に繋いで",
+    "ja": "オペレーターにつないでください|担当者と話したい|人と話したいです|人間に代わって|人間と話せますか|有人チャット|オペレーター|担当の方をお願いします|もう人間と話させて|担当者につないでもらえますか|ロボットじゃなくて人間と話したい|苦情を言いたい|責任者を出して|スタッフと直接話したいのですが|担当者につないでくれますか|サポートの人とお話しできますか|人間の担当者に繋いで",
     "zh": "人工|转人工|我要找人工客服！|轉人工客服|人工客服|找人工|我要投诉|请转接人工|能不能转人工|我想跟真人说话|有没有人工客服|帮我转接客服|叫你们经理来|我不想和机器人说话|接人工服务|我要和客服聊|真人客服|转人工谢谢",
 }
 ASKS: dict[Language, str] = {
@@ -48,3 +51,12 @@ async def test_it_leans_on_nothing_said_before() -> None:
 async def test_who_asks_what_answers_here_is_told(text: str) -> None:
     understood = await Understanding().understand(conversation(text))
     assert (understood.questions, understood.small_talk) == ((), "identity")
+
+
+@pytest.mark.parametrize("language", list(WANTS))
+def test_no_part_of_a_call_said_very_often_is_one_that_never_ends(language: Language) -> None:
+    """An expression that can read a part in two ways would try 2^40 of them."""
+    said = wording(language).person
+    for text in WANTS[language].split("|"):
+        for start, end in combinations(range(len(text) + 1), 2):
+            assert said.fullmatch(text[:start] + text[start:end] * 40 + "\x01") is None
