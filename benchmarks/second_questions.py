@@ -91,7 +91,7 @@ def rates(asked: Sequence[Asked], reached: Sequence[bool], served: Sequence[Serv
 
 def single(text: str) -> bool:
     """Whether a message is one question, and said as it is looked up."""
-    return questions_in(text, wording("en")) == [text]
+    return [one.text for one in questions_in(text, wording("en"))] == [text]
 
 
 def new_subjects(data: Path, faq: str, random: Random) -> tuple[list[ShelfEntry], list[Asked]]:

@@ -13,7 +13,7 @@ from gateway.understanding.leaning import leans, ruled
 from gateway.understanding.nearness import nearness
 from gateway.understanding.replying import answers_the_bot, bot_asked, small_talk_language
 from gateway.understanding.rewriting import Completes, Rewriter
-from gateway.understanding.splitting import is_reply, questions_in, small_talk_in, wants_person
+from gateway.understanding.splitting import Asked, is_reply, questions_in, small_talk_in
 from gateway.understanding.vouching import Vouching
 from gateway.understanding.weighing import Caution, Nearness, read_weights
 from gateway.understanding.wording import Wording, wording
@@ -76,7 +76,7 @@ class Understanding:
         )
         return language_of(said, default=self._default_language) if said else None
 
-    def _split(self, text: str, words: Wording) -> list[str]:
+    def _split(self, text: str, words: Wording) -> list[Asked]:
         found = questions_in(text, words)
         if len(found) > self._max_questions:
             raise InvalidRequest(
@@ -101,11 +101,11 @@ class Understanding:
         return Understood((reply,), words.language)
 
     async def _question(
-        self, text: str, conversation: Conversation, earlier: Sequence[Turn], words: Wording
+        self, asked: Asked, conversation: Conversation, earlier: Sequence[Turn], words: Wording
     ) -> Question:
+        text = asked.text
         answers = answers_the_bot(text, earlier, words)
-        person = wants_person(text, words)
-        alone = person or await self._stands_alone(text, earlier, words, conversation)
+        alone = asked.wants_person or await self._stands_alone(text, earlier, words, conversation)
         if not alone and earlier and self._rewriter:
             rewritten = await self._rewriter.rewrite(text, earlier, words)
             text, alone = (rewritten, True) if rewritten else (text, False)
@@ -116,7 +116,7 @@ class Understanding:
             self_contained=alone,
             leans_on=() if alone else _leaned_on(earlier, words),
             answers_the_bot=answers,
-            wants_person=person,
+            wants_person=asked.wants_person,
         )
 
     async def _stands_alone(

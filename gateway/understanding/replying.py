@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gateway.domain import Turn
 from gateway.language import LANGUAGES, Language
-from gateway.understanding.splitting import is_reply, questions_in, wants_person
+from gateway.understanding.splitting import is_reply, questions_in
 from gateway.understanding.wording import Wording, wording
 
 __all__ = ["answers_the_bot", "bot_asked", "small_talk_language"]
@@ -28,7 +28,7 @@ def small_talk_language(text: str, language: Language, said: Language | None = N
     if len(text) > _LONGEST_SMALL_TALK:
         return language
     tried = dict.fromkeys([*([said] if said else []), language, *LANGUAGES])
-    return next((one for one in tried if _asks_nothing(text, wording(one))), language)
+    return next((one for one in tried if _is_known(text, wording(one))), language)
 
 
 def bot_asked(earlier: Sequence[Turn]) -> bool:
@@ -52,8 +52,12 @@ def answers_the_bot(text: str, earlier: Sequence[Turn], words: Wording) -> bool:
     return _is_short(text, words) and not (words.question_start.match(text) or words.question.search(text))
 
 
-def _asks_nothing(text: str, words: Wording) -> bool:
-    return is_reply(text, words) or wants_person(text, words) or not questions_in(text, words)
+def _is_known(text: str, words: Wording) -> bool:
+    """Whether it is what a language lists: a bare reply, small talk, a call for a person."""
+    if is_reply(text, words):
+        return True
+    asked = questions_in(text, words)
+    return not asked or any(one.wants_person for one in asked)
 
 
 def _is_short(text: str, words: Wording) -> bool:

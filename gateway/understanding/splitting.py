@@ -13,7 +13,7 @@ from gateway.domain import SmallTalk
 from gateway.understanding.leaning import continues
 from gateway.understanding.wording import Wording
 
-__all__ = ["is_reply", "questions_in", "small_talk_in", "wants_person"]
+__all__ = ["Asked", "is_reply", "questions_in", "small_talk_in"]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _ITEM = re.compile(r"\s*(?:[(（\[]?\d{1,2}[.)．）、:：\]](?!\d)|[①-⑳]|[-*•・●■◆]\s|[QＱ]\d*\s*[.:：．])\s*")
@@ -42,13 +42,21 @@ _FILLERS = 5  # "Hi, thanks, ok, so, well, …" is noise only for so long
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A question of a message, with the statements that it is asked under."""
+
+    text: str
+    wants_person: bool  # a sentence of it asks for somebody to talk to: "I'd like to speak to a human"
+
+
+@dataclass(frozen=True, slots=True)
 class _Sentence:
     text: str
     asks: bool
     item: bool = False
 
 
-def questions_in(text: str, wording: Wording) -> list[str]:
+def questions_in(text: str, wording: Wording) -> list[Asked]:
     """The questions of a message. A statement before a question stays with it, and with those after it.
 
     A sentence that leans on the question before it stays with that one. A message that only states
@@ -57,17 +65,15 @@ def questions_in(text: str, wording: Wording) -> list[str]:
     sentences = _sentences(text, wording)
     if all(wording.kinds["correction"].fullmatch(_bare(sentence.text)) for sentence in sentences):
         return []
-    return [wording.glue.join(unit) for unit in _units(sentences, wording)]
+    return [
+        Asked(wording.glue.join(unit), any(wording.person.fullmatch(_bare(one)) for one in unit))
+        for unit in _units(sentences, wording)
+    ]
 
 
 def is_reply(text: str, wording: Wording) -> bool:
     """Whether a message can only be a reply to something we asked: "yes", 2番."""
     return wording.answer.fullmatch(_bare(text)) is not None
-
-
-def wants_person(text: str, wording: Wording) -> bool:
-    """Whether a sentence of a question asks for somebody to talk to: "I'd like to speak to a human"."""
-    return any(wording.person.fullmatch(_bare(sentence.text)) for sentence in _sentences(text, wording))
 
 
 def small_talk_in(text: str, wording: Wording) -> SmallTalk:
