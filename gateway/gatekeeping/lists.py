@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,6 +14,7 @@ from classifiers.gate.lists import Listed, Lists
 from classifiers.gate.rules import RULES, Rules
 from classifiers.gate.shipped import shipped_attacks
 from gateway.errors import ConfigurationError
+from gateway.gatekeeping.files import rows_of
 from gateway.gatekeeping.words import word_cut
 from gateway.settings import AllowSettings, DenySettings, ListedSettings, Settings
 
@@ -123,7 +121,7 @@ def _items(kind: str, settings: Settings, model: type[S]) -> Iterator[tuple[str,
 
 
 def _of_file(file: Path, model: type[S]) -> Iterator[S]:
-    for line, row in _rows(file):
+    for line, row in rows_of(file):
         try:
             yield model.model_validate(row)
         except ValidationError as exc:
@@ -131,34 +129,3 @@ def _of_file(file: Path, model: type[S]) -> Iterator[S]:
             where = ".".join(map(str, first["loc"]))
             told = first["msg"].removeprefix("Value error, ")
             raise ConfigurationError(f"{file}, line {line}: {where + ': ' if where else ''}{told}") from exc
-
-
-def _rows(file: Path) -> Iterator[tuple[int, Any]]:
-    """The items of a file, each with its line."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise ConfigurationError(f"{file} can't be read: expected UTF-8 text ({exc})") from exc
-    match file.suffix.lower():
-        case ".txt":
-            lines = enumerate(text.splitlines(), start=1)
-            yield from ((number, {"text": line}) for number, line in lines if line.strip())
-        case ".csv":
-            rows = csv.DictReader(io.StringIO(text, newline=""))
-            for row in rows:
-                yield rows.line_num, {key: value for key, value in row.items() if value}
-        case ".jsonl":
-            for number, line in enumerate(text.split("\n"), start=1):
-                if line.strip():
-                    yield number, _object(line, file, number)
-        case other:
-            raise ConfigurationError(
-                f"{file}: expected .txt, .csv or .jsonl, not {other or 'a name without ending'}"
-            )
-
-
-def _object(line: str, file: Path, number: int) -> Any:
-    try:
-        return json.loads(line)
-    except json.JSONDecodeError as exc:
-        raise ConfigurationError(f"{file}, line {number}: not JSON: {exc.msg}") from exc

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from classifiers.gate import ClassPolicy, Policy, Topic
 from gateway.errors import ConfigurationError
+from gateway.gatekeeping.files import rows_of
 from gateway.settings import ExampleSettings, Settings
 
 __all__ = ["read_canaries", "read_examples", "read_policy"]
@@ -59,38 +56,7 @@ def read_examples(file: Path) -> Iterator[str]:
     Raises:
         ConfigurationError: naming the file and line of one that can't be read.
     """
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise ConfigurationError(f"{file} can't be read: expected UTF-8 text ({exc})") from exc
-    match file.suffix.lower():
-        case ".txt":
-            yield from (line.strip() for line in text.splitlines() if line.strip())
-        case ".csv":
-            yield from _read_csv(text, file)
-        case ".jsonl":
-            yield from _read_jsonl(text, file)
-        case other:
-            raise ConfigurationError(
-                f"{file}: expected .txt, .csv or .jsonl, not {other or 'a name without ending'}"
-            )
-
-
-def _read_csv(text: str, file: Path) -> Iterator[str]:
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    if "text" not in (rows.fieldnames or []):
-        raise ConfigurationError(f'{file}, line 1: expected a column "text", found {rows.fieldnames}')
-    yield from (row["text"].strip() for row in rows if (row["text"] or "").strip())
-
-
-def _read_jsonl(text: str, file: Path) -> Iterator[str]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row: Any = json.loads(line)
-        except json.JSONDecodeError as exc:
-            raise ConfigurationError(f"{file}, line {number}: not JSON: {exc.msg}") from exc
+    for line, row in rows_of(file, required=("text",)):
         if not isinstance(row, dict) or not isinstance(row.get("text"), str) or not row["text"].strip():
-            raise ConfigurationError(f'{file}, line {number}: expected an object with "text"')
+            raise ConfigurationError(f'{file}, line {line}: expected an object with "text"')
         yield row["text"].strip()

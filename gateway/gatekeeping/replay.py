@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -17,8 +14,9 @@ from sqlalchemy import Select, select
 from classifiers.gate import GateVerdict
 from encoders import Encoder, encode_one
 from gateway.database import reading
-from gateway.errors import InvalidRequest
+from gateway.errors import ConfigurationError, InvalidRequest
 from gateway.figures.rates import Rate
+from gateway.gatekeeping.files import rows_of
 from gateway.stages import Gate
 from storage.schema import outcomes, tickets
 from storage.sql import Database
@@ -151,15 +149,9 @@ def questions_of_file(file: Path) -> list[Past]:
         InvalidRequest: naming file and line of what can't be read.
     """
     try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise InvalidRequest(f"{file} can't be read: expected UTF-8 text ({exc})") from exc
-    read = _FORMS.get(file.suffix.lower())
-    if read is None:
-        raise InvalidRequest(
-            f"{file}: expected .txt, .csv or .jsonl, not {file.suffix or 'a name without ending'}"
-        )
-    found = _counted(_past(row, f"{file}, line {line}") for line, row in read(text, file))
+        found = _counted(_past(row, f"{file}, line {line}") for line, row in rows_of(file))
+    except ConfigurationError as exc:
+        raise InvalidRequest(str(exc)) from exc
     if not found:
         raise InvalidRequest(f"{file} holds no questions")
     return found
@@ -209,31 +201,6 @@ def _past(row: Any, where: str) -> Past:
     if not isinstance(text, str) or not text.strip():
         raise InvalidRequest(f'{where}: expected "text" or "question" with a text')
     return Past(text.strip(), str(row.get("group") or ""))
-
-
-def _lines(text: str, file: Path) -> Iterator[tuple[int, Any]]:
-    return ((line, {"text": row}) for line, row in enumerate(text.splitlines(), 1) if row.strip())
-
-
-def _csv(text: str, file: Path) -> Iterator[tuple[int, Any]]:
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    return ((rows.line_num, row) for row in rows)
-
-
-def _jsonl(text: str, file: Path) -> Iterator[tuple[int, Any]]:
-    for line, row in enumerate(text.split("\n"), 1):
-        if row.strip():
-            try:
-                yield line, json.loads(row)
-            except json.JSONDecodeError as exc:
-                raise InvalidRequest(f"{file}, line {line}: not JSON: {exc.msg}") from exc
-
-
-_FORMS: dict[str, Callable[[str, Path], Iterator[tuple[int, Any]]]] = {
-    ".txt": _lines,
-    ".csv": _csv,
-    ".jsonl": _jsonl,
-}
 
 
 async def _judged(by: tuple[Gate, Encoder], past: Past, tenant: str) -> GateVerdict:

@@ -1,0 +1,60 @@
+"""Files of questions as operators write them: text, a table with a heading, or JSON Lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from gateway.errors import ConfigurationError
+
+__all__ = ["rows_of"]
+
+
+def rows_of(file: Path, *, required: Sequence[str] = ()) -> Iterator[tuple[int, Any]]:
+    """The rows of a .txt (a line each, as `text`), .csv (without empty cells) or .jsonl, each with its line.
+
+    Args:
+        required: columns that a CSV must have; its rows without them are left out.
+
+    Raises:
+        ConfigurationError: naming the file, and the line if it is of one.
+    """
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigurationError(f"{file} can't be read: expected UTF-8 text ({exc})") from exc
+    match file.suffix.lower():
+        case ".txt":
+            lines = enumerate(text.splitlines(), start=1)
+            yield from ((number, {"text": line}) for number, line in lines if line.strip())
+        case ".csv":
+            yield from _csv(text, file, required)
+        case ".jsonl":
+            for number, line in enumerate(text.split("\n"), start=1):
+                if line.strip():
+                    yield number, _json(line, f"{file}, line {number}")
+        case other:
+            raise ConfigurationError(
+                f"{file}: expected .txt, .csv or .jsonl, not {other or 'a name without ending'}"
+            )
+
+
+def _csv(text: str, file: Path, required: Sequence[str]) -> Iterator[tuple[int, Any]]:
+    rows = csv.DictReader(io.StringIO(text, newline=""))
+    for name in required:
+        if name not in (rows.fieldnames or []):
+            raise ConfigurationError(f'{file}, line 1: expected a column "{name}", found {rows.fieldnames}')
+    for row in rows:
+        if all((row[name] or "").strip() for name in required):
+            yield rows.line_num, {key: value for key, value in row.items() if value}
+
+
+def _json(line: str, where: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as exc:
+        raise ConfigurationError(f"{where}: not JSON: {exc.msg}") from exc
