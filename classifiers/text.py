@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["CJK", "has_words", "mostly_cjk", "normalise", "only_words"]
+__all__ = ["CJK", "has_kana", "has_words", "mostly_cjk", "normalise", "only_words"]
 
 # Kana, CJK ideographs with extension A and compatibility forms, and the marks written like letters.
 CJK = "\u3005\u3041-\u3096\u309d-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -14,6 +14,7 @@ _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
 )
 _SPACE = re.compile(r"\s+")
+_KANA = re.compile("[\u3041-\u30ff]")
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 _WORD = re.compile(r"[^\W_]")
 _NO_WORD = re.compile(r"[\W_]+")
@@ -28,6 +29,11 @@ def normalise(text: str) -> str:
 def has_words(text: str) -> bool:
     """Whether there is a letter or a digit to judge by."""
     return _WORD.search(text) is not None
+
+
+def has_kana(text: str) -> bool:
+    """Whether it is Japanese by its script: Chinese has none."""
+    return _KANA.search(text) is not None
 
 
 def only_words(text: str) -> str:

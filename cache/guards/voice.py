@@ -22,10 +22,12 @@ _NEAR = 3  # words between such a word and what was done, and between a verb and
 def done_to(asked: Text, stored: Text) -> str:
     """What was done in one text and is to be done in the other, "" if nothing."""
     for suffered, done, said in ((asked, stored, "the question"), (stored, asked, "the entry")):
-        if _is_done(done):
+        happened = list(_suffered(suffered))
+        if not happened or _is_done(done):
             continue
-        for thing, verb in _suffered(suffered):
-            if (thing, verb) in {*_to_do(done)}:
+        to_do = frozenset(_to_do(done))
+        for thing, verb in happened:
+            if (thing, verb) in to_do:
                 return f"{said} says that it was done to “{thing}”"
     return ""
 

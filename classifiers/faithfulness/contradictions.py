@@ -56,14 +56,6 @@ def _drops(said: Line, here: Sequence[Line]) -> bool:
     )
 
 
-def _denies_by_itself(said: Line, here: Sequence[Line]) -> bool:
-    """Whether it denies something that its evidence does not deny: 无理由退货 is a word of both."""
-    both = [near for line in here for near in line.denials]
-    words = {word[0] for line in here for word in DENYING.finditer(line.plain)}
-    denying = any(word[0] not in words for word in DENYING.finditer(said.plain))
-    return denying or any(near not in both for near in said.denials)
-
-
 def _free_of(near: set[str], window: Sequence[Line]) -> bool:
     """Whether its evidence has the opposite of what is denied: 不收费, 免费."""
     pairs = ((one, other) for pair in lexicon().opposites for one, other in (pair, pair[::-1]))

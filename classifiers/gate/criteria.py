@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -23,7 +22,7 @@ from classifiers.gate import ClassPolicy, Gate, GateLabel, GateVerdict, Policy
 from classifiers.gate.detectors import Clear, Flagged
 from classifiers.gate.examples import LONGEST_QUESTION
 from classifiers.gate.rules import EVERY_RULE, TORN, Rules
-from classifiers.text import has_words, mostly_cjk, normalise
+from classifiers.text import has_kana, has_words, mostly_cjk, normalise
 from encoders import Encoded
 
 __all__ = ["CriteriaDetector", "CriteriaJudge", "Opinion", "SecondOpinion"]
@@ -31,7 +30,6 @@ __all__ = ["CriteriaDetector", "CriteriaJudge", "Opinion", "SecondOpinion"]
 JUDGE = "criteria@1"
 EXAMPLES_SHOWN = 8  # of each class; descriptions are the criteria, examples only show what they mean
 _LONGEST_REASON = 300
-_KANA = re.compile("[\u3041-\u30ff]")
 Told = Callable[[GateLabel | Literal["failed"]], object]
 
 
@@ -183,7 +181,7 @@ def _criteria(policy: Policy) -> dict[str, Any]:
 
 def _language(text: str) -> Literal["en", "ja", "zh"]:
     """By script: it only chooses the words in which the model is asked."""
-    if _KANA.search(text):
+    if has_kana(text):
         return "ja"
     return "zh" if mostly_cjk(text) else "en"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from classifiers.gate.rules import EVERY_RULE, TORN, Default, Rules, first_enfor
 from classifiers.gate.scope import UNSURE, Scope
 from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_background, shipped_everyday
 from classifiers.gate.thinness import thin_notes
-from classifiers.text import has_words, normalise, only_words
+from classifiers.text import has_kana, has_words, normalise, only_words
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from encoders.words import simplified
 
@@ -31,7 +30,6 @@ JUDGE = "examples@2"
 LONGEST_QUESTION = 2_000  # characters; a longer text hides more than it asks, and encoders read the beginning
 _NO_SCOPE = ("policy.must says nothing and there are no documents: everything that is not forbidden passes",)
 _DIRECTIONS: dict[Default, GateLabel] = {"refuse": "may", "escalate": "unsure", "pass": "must"}
-_KANA = re.compile("[\u3041-\u30ff]")
 _REMEMBERED = 4_096  # readings of recent questions
 _SAME_MEANING, _SAME_WORDS = 0.93, 0.85  # both: a verified entry this near asks about the same thing
 
@@ -186,7 +184,7 @@ class ExampleGate:
 
     async def _simplified(self, text: str) -> Encoded | None:
         """A question in traditional characters as the mainland writes it, since encoders read them apart."""
-        plain = text if _KANA.search(text) else simplified(text)
+        plain = text if has_kana(text) else simplified(text)
         if plain == text:
             return None
         try:

@@ -91,9 +91,8 @@ def keep_promise(
         floor = max((one.scope for one in left if math.isfinite(one.scope)), default=least_scope)
     cuts = GateCuts(scope=max(floor, least_scope), suspicious_from=suspicion)
     refused = tuple(one.text for one in held_out if not one.passes(cuts))
-    if (
-        floor < least_scope
-    ):  # a cut that was fixed before: one more than it refuses (Clopper and Pearson 1934)
+    if floor < least_scope:
+        # A cut that was fixed before: one more than it refuses (Clopper and Pearson 1934).
         allowed = len(held_out) - len(left) + sum(one.scope < least_scope for one in left) + 1
     return Promise(
         cuts=cuts,
