@@ -24,7 +24,7 @@ from gateway.errors import Conflict
 from gateway.review.acceptance_tests import AcceptanceTests, Pair, commitment_of
 from gateway.review.closing import Review
 from gateway.review.queue import Wish
-from gateway.review.waiting import Waiting
+from gateway.review.queue.waiting import Waiting
 from gateway.settings import Settings
 from tests.console.browsing import PASSWORDS
 from tests.gateway.running import KEYS, Gateway

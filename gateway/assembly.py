@@ -19,6 +19,7 @@ from cache.trial import Trials
 from encoders import Encoded, EncoderError, encode_one
 from gateway.background import Background, Loop
 from gateway.checking.delivering import Delivering
+from gateway.checking.modes import TopicModes
 from gateway.checking.opening import open_checking, verdict_policy
 from gateway.dry_run import DryRun, NoTickets, Unwatched
 from gateway.figures.report import Figures
@@ -37,13 +38,12 @@ from gateway.recording.outcomes import OutcomeLog
 from gateway.replies import Replies
 from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasures
-from gateway.review.approval import Approvals
 from gateway.review.audits import Audits
-from gateway.review.lookups import LookupLog, Rates
-from gateway.review.modes import TopicModes
+from gateway.review.audits.lookups import LookupLog, Rates
+from gateway.review.entries.approval import Approvals
+from gateway.review.entries.rereview import Overdue, review_overdue
 from gateway.review.opening import Desk, open_desk
 from gateway.review.queue import Queue
-from gateway.review.rereview import Overdue, review_overdue
 from gateway.review.tickets import Tickets
 from gateway.settings import (
     CacheSettings,

@@ -16,6 +16,7 @@ from classifiers.faithfulness.ruling import Delivered, Ruling, VerdictPolicy
 from classifiers.gate import GateVerdict
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.checking import checked_within
+from gateway.checking.modes import Chosen
 from gateway.domain import (
     Answered,
     Conversation,
@@ -32,7 +33,6 @@ from gateway.domain import (
 from gateway.errors import TicketNotStored, UpstreamUnavailable
 from gateway.gatekeeping.turns import ConversationGate
 from gateway.replies import Replies
-from gateway.review.modes import Chosen
 from gateway.stages import (
     Cache,
     DidYouMean,

@@ -9,6 +9,7 @@ from cache.matching import Match
 from classifiers.faithfulness import FaithfulnessVerdict
 from classifiers.gate import GateVerdict
 from encoders import Encoded
+from gateway.checking.modes import Chosen
 from gateway.domain import (
     Conversation,
     Draft,
@@ -21,7 +22,6 @@ from gateway.domain import (
     Step,
     Understood,
 )
-from gateway.review.modes import Chosen
 
 __all__ = [
     "Cache",

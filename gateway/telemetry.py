@@ -32,8 +32,8 @@ from gateway.rag.metrics import RetrievalMetrics
 from gateway.recording.failures import log_failure
 from gateway.recording.outcomes import OutcomeLog, OutcomeRow
 from gateway.retention.traces import asker_key
-from gateway.review.given import GivenAnswers
-from gateway.review.lookups import LookupLog
+from gateway.review.audits.lookups import LookupLog
+from gateway.review.feedback.given import GivenAnswers
 from gateway.settings import LoggingSettings
 
 __all__ = ["Metrics", "Telemetry", "configure_logging"]

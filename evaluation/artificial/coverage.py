@@ -2,7 +2,7 @@
 
 The coverage of a real question is its *largest* cosine with an artificial one of its language: one that asks
 the same is enough, however many ask something else. It counts as covered from the similarity within which
-questions are taken for one in the queue (`gateway.review.clustering`).
+questions are taken for one in the queue (`gateway.review.queue.clustering`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from encoders import Encoder, Vector
-from gateway.review.clustering import WIDEST, WIDEST_OF_OTHERS, clustered
+from gateway.review.queue.clustering import WIDEST, WIDEST_OF_OTHERS, clustered
 
 __all__ = ["Cluster", "Coverage", "Covered", "coverage"]
 

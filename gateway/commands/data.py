@@ -25,9 +25,8 @@ from gateway.exports import Exported, Period, write_export
 from gateway.language import ASKED_IN, Language
 from gateway.people.access import Keys, Role
 from gateway.people.tenants import known_tenants
-from gateway.review.case_sources import entry_cases, traffic_cases
-from gateway.review.cases import as_answer_case, as_gate_case, reviewed_cases
-from gateway.review.steps import Json
+from gateway.rendering import Json
+from gateway.review.cases import as_answer_case, as_gate_case, entry_cases, reviewed_cases, traffic_cases
 from gateway.settings import Settings
 from gateway.settings.loading import find_settings
 from gateway.stores import open_database, open_stores

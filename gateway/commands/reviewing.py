@@ -10,7 +10,7 @@ from rich.table import Table
 
 from gateway.assembly import assemble
 from gateway.commands import ConfigOption, console, run
-from gateway.review.decided import DecidedReport, DecidedReviews
+from gateway.review.closing.sheets import DecidedReport, DecidedReviews
 from gateway.settings.loading import find_settings
 
 __all__ = ["add_to"]

@@ -20,10 +20,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.database import Page, page, reading, writing
 from gateway.errors import Conflict, NotFound
-from gateway.review.steps import storable
 from gateway.review.tickets import Ticket
 from storage.schema import deliveries as table
 from storage.sql import Database
+from storage.texts import storable
 
 __all__ = ["Delivery", "DeliveryState", "Outbox", "Receiver"]
 

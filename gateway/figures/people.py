@@ -15,7 +15,7 @@ from cache.audit import anytime_upper
 from cache.calibration import CONFIDENCE
 from gateway.figures.hours import View, whole_hours
 from gateway.figures.rates import Rate
-from gateway.review.windows import ShelfReport
+from gateway.review.audits.windows import ShelfReport
 from storage.schema import audits, feedback, outcomes, tickets
 
 __all__ = [

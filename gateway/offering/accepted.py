@@ -17,10 +17,10 @@ from cache.suggestions import Suggestions
 from gateway.domain import Answered, Conversation, Outcome, Question, Reply, Turn
 from gateway.errors import NotFound
 from gateway.recording.batches import Batches
-from gateway.review.steps import storable
 from storage.schema import ticket_events, tickets
 from storage.schema.base import holds
 from storage.sql import Database
+from storage.texts import storable
 
 __all__ = ["AcceptedOffers"]
 

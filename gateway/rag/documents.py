@@ -24,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from encoders import Encoder
 from gateway.rag.chunking import Chunk
 from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
-from gateway.review.rereview import DocumentChange, outdate_and_ask
+from gateway.review.entries.rereview import DocumentChange, outdate_and_ask
 from storage import schema
 from storage.locking import one_at_a_time
 from storage.parts import in_parts

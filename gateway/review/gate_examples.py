@@ -22,11 +22,11 @@ from classifiers.gate.shipped import shipped_attacks
 from classifiers.text import normalise, only_words
 from gateway.database import reading
 from gateway.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
-from gateway.review.steps import storable
 from gateway.review.tickets import Ticket, Tickets, record_event
 from storage.schema import gate_examples as table
 from storage.schema import outcomes
 from storage.sql import Database, DatabaseUnavailable
+from storage.texts import storable
 
 __all__ = ["ExampleLabel", "ExamplePage", "ExampleState", "GateExample", "GateExamples"]
 

@@ -17,8 +17,8 @@ from gateway.delivery.webhooks import WebhookSender
 from gateway.replies import Replies
 from gateway.review.closing import Closing
 from gateway.review.feedback import Feedback
+from gateway.review.feedback.given import GivenAnswers
 from gateway.review.gate_examples import GateExamples
-from gateway.review.given import GivenAnswers
 from gateway.review.judgements import Judgements
 from gateway.review.tickets import Tickets
 from gateway.settings import Settings

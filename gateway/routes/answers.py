@@ -12,10 +12,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from gateway.assembly import Services
 from gateway.domain import Conversation
 from gateway.people.access import Caller, ClientDep
-from gateway.review.steps import storable
 from gateway.routes.decision import answer_body, headers
 from gateway.routes.messages import Message, conversation
 from gateway.routes.services import ServicesDep
+from storage.texts import storable
 
 __all__ = ["router"]
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from gateway.people.access import AdminDep
+from gateway.rendering import rendered
 from gateway.retention.erasing import Erasure
-from gateway.review.steps import rendered
 from gateway.routes.services import ServicesDep
 
 __all__ = ["router"]

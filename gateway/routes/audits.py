@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.language import Language
 from gateway.people.access import ReviewerDep
+from gateway.rendering import rendered
 from gateway.review.audits import AuditVerdict, Judgement, pause_if_wrong
-from gateway.review.steps import rendered
 from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from encoders import encode_one
 from gateway.checking import checked_within
 from gateway.people.access import ClientDep
-from gateway.review.steps import Json, rendered
+from gateway.rendering import Json, rendered
 from gateway.routes.services import ServicesDep
 
 __all__ = ["router"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from classifiers.faithfulness import Checked, Unchecked
 from gateway.domain import Answered, Outcome, Reply
-from gateway.review.steps import Json, rendered, rendered_steps
+from gateway.rendering import Json, rendered, rendered_steps
 
 __all__ = ["answer_body", "decision", "headers"]
 

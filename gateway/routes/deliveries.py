@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from gateway.delivery.outbox import Delivery, DeliveryState
 from gateway.people.access import AdminDep, ReviewerDep
-from gateway.review.steps import rendered
+from gateway.rendering import rendered
 from gateway.routes.services import ServicesDep
 
 __all__ = ["router"]

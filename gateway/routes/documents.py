@@ -8,10 +8,10 @@ from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from gateway.people.access import AdminDep
-from gateway.review.rereview import DocumentChange, outdate_and_ask
-from gateway.review.steps import storable
+from gateway.review.entries.rereview import DocumentChange, outdate_and_ask
 from gateway.routes.refusals import index_now
 from gateway.routes.services import ServicesDep
+from storage.texts import storable
 
 __all__ = ["router"]
 

@@ -18,11 +18,12 @@ from cache.queries import Filters
 from gateway.assembly import Services
 from gateway.language import Language
 from gateway.people.access import ReviewerDep
-from gateway.review.approval import Approval, collision_body, review_body, would_be
-from gateway.review.editing import edited, moved
-from gateway.review.steps import rendered, storable
+from gateway.rendering import rendered
+from gateway.review.entries.approval import Approval, collision_body, preview_body, would_be
+from gateway.review.entries.editing import edited, moved
 from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep
+from storage.texts import storable
 
 __all__ = ["Group", "Phrasing", "SourceBody", "router", "sources_of"]
 
@@ -167,7 +168,7 @@ async def preview(body: PreviewBody, caller: ReviewerDep, services: ServicesDep)
     )
     with refusals_named():
         entry = would_be(content, tenant=caller.tenant, entry_id=body.id)
-    return review_body(await services.approvals.review(entry))
+    return preview_body(await services.approvals.preview(entry))
 
 
 @router.get("/collisions")
@@ -206,7 +207,7 @@ async def collisions(entry_id: Words, caller: ReviewerDep, services: ServicesDep
     """A kept entry, looked at as `preview` does, whatever its state."""
     with refusals_named():
         kept = await services.stores.entries.get(caller.tenant, entry_id)
-    return review_body(await services.approvals.review(kept))
+    return preview_body(await services.approvals.preview(kept))
 
 
 @router.patch("/{entry_id}")

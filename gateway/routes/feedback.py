@@ -9,9 +9,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from gateway.people.access import ClientDep
 from gateway.review.feedback import Verdict
-from gateway.review.steps import storable
 from gateway.routes.refusals import index_now
 from gateway.routes.services import ServicesDep
+from storage.texts import storable
 
 __all__ = ["router"]
 

@@ -13,7 +13,7 @@ from gateway.figures.rates import Rate
 from gateway.figures.report import Rates, Report
 from gateway.language import Language
 from gateway.people.access import Caller, ReviewerDep
-from gateway.review.steps import rendered
+from gateway.rendering import rendered
 from gateway.routes.services import ServicesDep
 
 __all__ = ["router"]

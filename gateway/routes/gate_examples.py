@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gateway.errors import InvalidRequest
 from gateway.people.access import AdminDep, ReviewerDep
+from gateway.rendering import rendered
 from gateway.review.gate_examples import ExampleLabel, ExampleState
-from gateway.review.steps import rendered
 from gateway.routes.entries import Words
 from gateway.routes.services import ServicesDep
 

@@ -12,10 +12,10 @@ from cache.entries import EntryKind
 from gateway.errors import NotFound
 from gateway.language import Language
 from gateway.people.access import ClientDep, ReviewerDep
+from gateway.rendering import rendered
 from gateway.review.closing import Closed, Review
+from gateway.review.closing.promotion import Publication
 from gateway.review.gate_examples import ExampleLabel
-from gateway.review.promotion import Publication
-from gateway.review.steps import rendered
 from gateway.review.tickets import Ticket, TicketState
 from gateway.routes.entries import Group, Phrasing, SourceBody, sources_of
 from gateway.routes.refusals import index_now, refusals_named

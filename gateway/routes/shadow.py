@@ -6,9 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from gateway.gatekeeping.shadow import shadow_report
 from gateway.people.access import ReviewerDep
-from gateway.review.shadow import shadow_report
-from gateway.review.steps import Json, rendered
+from gateway.rendering import Json, rendered
 from gateway.routes.services import ServicesDep
 
 __all__ = ["router"]

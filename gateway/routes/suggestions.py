@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict
 from cache.suggestions import SuggestionState
 from gateway.language import Language
 from gateway.people.access import ReviewerDep
-from gateway.review.editing import phrased
-from gateway.review.steps import rendered
+from gateway.rendering import rendered
+from gateway.review.entries.editing import phrased
 from gateway.routes.entries import Words
 from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep

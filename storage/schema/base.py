@@ -23,6 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.sealing import MARK, NotOpened, Seal
+from storage.texts import storable
 
 __all__ = [
     "EVERYBODY",
@@ -75,9 +76,7 @@ class FreeText(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """The text with "?" or U+FFFD where a character cannot be stored: no ticket is lost over it."""
-        if value is None or (value.isascii() and "\x00" not in value):
-            return value
-        return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+        return None if value is None else storable(value)
 
 
 class SealedText(FreeText):
@@ -87,23 +86,23 @@ class SealedText(FreeText):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """The text as it is stored; what only looks sealed is marked as text."""
-        storable = self._storable(value, dialect)
+        text = self._storable(value, dialect)
         seal = _seal_of(dialect)
-        return seal.seal(storable) if seal and storable is not None else storable
+        return seal.seal(text) if seal and text is not None else text
 
     def forms(self, value: str, dialect: Dialect) -> tuple[str, ...]:
         """All ways in which the text may be stored: rows written before a key was given keep theirs."""
-        storable = self._storable(value, dialect) or ""
+        text = self._storable(value, dialect) or ""
         seal = _seal_of(dialect)
-        return seal.forms(storable) if seal else (storable,)
+        return seal.forms(text) if seal else (text,)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
         """The text again."""
         return None if value is None else _opened(value, dialect)
 
     def _storable(self, value: str | None, dialect: Dialect) -> str | None:
-        storable = super().process_bind_param(value, dialect)
-        return "\ufffd" + storable[1:] if storable and storable.startswith(MARK) else storable
+        text = super().process_bind_param(value, dialect)
+        return "\ufffd" + text[1:] if text and text.startswith(MARK) else text
 
 
 class SealedJson(TypeDecorator[Any]):

@@ -10,7 +10,7 @@ from cache.content import Content
 from cache.entries import Entry
 from gateway.checking.delivering import Delivering
 from gateway.domain import Answered, Conversation, Draft, Passage, Question, Step, Turn
-from gateway.review.lookups import LookupLog, Rates
+from gateway.review.audits.lookups import LookupLog, Rates
 from tests.console.browsing import Chromium, needs_chromium
 from tests.gateway.running import Gateway
 

@@ -14,7 +14,7 @@ from classifiers.gate import GateVerdict
 from gateway.console.components.reasons import reason_of, statement_reason
 from gateway.console.texts import LANGUAGES, UiLanguage, texts_of
 from gateway.domain import Failed
-from gateway.review.steps import rendered
+from gateway.rendering import rendered
 
 
 def _judged(answer: str, context: str) -> Any:

@@ -13,11 +13,11 @@ from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unch
 from classifiers.faithfulness.ruling import VerdictPolicy
 from classifiers.faithfulness.segmentation import sentences
 from encoders import Encoded
+from gateway.checking.modes import Chosen
 from gateway.domain import Conversation, Draft, NothingRelevant, OnDraft, Passage, Question, Reply, Turn
 from gateway.errors import UpstreamUnavailable
 from gateway.pipeline import Pipeline
 from gateway.replies import Replies
-from gateway.review.modes import Chosen
 from gateway.settings import PolicySettings
 from gateway.settings.people import Mode as ReviewMode
 from gateway.stages import NextTurn

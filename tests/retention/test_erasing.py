@@ -22,8 +22,8 @@ from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasures
 from gateway.retention.traces import asker_key
 from gateway.review.feedback import Feedback
+from gateway.review.feedback.given import GivenAnswers
 from gateway.review.gate_examples import GateExamples
-from gateway.review.given import GivenAnswers
 from gateway.review.judgements import Judgements
 from gateway.review.tickets import Tickets
 from gateway.settings.people import FeedbackSettings, RetentionSettings

@@ -15,8 +15,8 @@ from classifiers.gate import ClassPolicy, GateVerdict, Neighbour, Policy, Topic
 from gateway.domain import Conversation, Draft, NothingRelevant, Passage, Question, Step, Turn
 from gateway.review.closing import Closing
 from gateway.review.feedback import Feedback
+from gateway.review.feedback.given import GivenAnswers
 from gateway.review.gate_examples import GateExamples
-from gateway.review.given import GivenAnswers
 from gateway.review.judgements import Judgements
 from gateway.review.tickets import Ticket, Tickets
 from gateway.settings.people import FeedbackSettings

@@ -22,7 +22,7 @@ from gateway.domain import Step
 from gateway.errors import SekishoError, StoreUnavailable
 from gateway.people.access import Keys
 from gateway.rag.documents import Documents
-from gateway.review.approval import Approvals, OnCollision
+from gateway.review.entries.approval import Approvals, OnCollision
 from gateway.review.tickets import Tickets
 from gateway.routes import entries, review, suggestions
 from gateway.routes.envelope import envelope

@@ -31,9 +31,8 @@ from gateway.domain import Answered, Draft, Passage, Step
 from gateway.errors import SekishoError
 from gateway.figures.people import wrong_rag_answers
 from gateway.people.access import BootstrapKey, Keys
-from gateway.review import lookups
-from gateway.review.audits import Audits, Judgement, OnBreach
-from gateway.review.lookups import LookupLog, Rates
+from gateway.review.audits import Audits, Judgement, OnBreach, lookups
+from gateway.review.audits.lookups import LookupLog, Rates
 from gateway.routes import audits as routes
 from gateway.routes.envelope import envelope
 from storage.schema import audit_windows

@@ -13,9 +13,9 @@ from cache.store import EntryStore
 from gateway.delivery.outbox import Outbox, Receiver
 from gateway.errors import Conflict, InvalidRequest, NotFound
 from gateway.review.closing import Closed, Closing, Review
+from gateway.review.closing.promotion import Publication
 from gateway.review.gate_examples import GateExamples
 from gateway.review.judgements import Judgements
-from gateway.review.promotion import Publication
 from gateway.review.tickets import Tickets
 from storage.schema import deliveries, draft_labels
 from storage.sql import Database

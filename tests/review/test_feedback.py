@@ -16,9 +16,9 @@ from cache.matching import Hit
 from cache.store import EntryStore
 from gateway.domain import Answered, Conversation, Draft, Passage, Question, Step, Turn
 from gateway.review.closing import Review
+from gateway.review.closing.promotion import Publication
 from gateway.review.feedback import Feedback, Kept, Verdict
-from gateway.review.given import GivenAnswers
-from gateway.review.promotion import Publication
+from gateway.review.feedback.given import GivenAnswers
 from gateway.review.tickets import Ticket, Tickets
 from gateway.settings.people import FeedbackSettings
 from storage.schema import answers

@@ -14,7 +14,7 @@ from cache.errors import DuplicatePhrasing, InvalidEntry
 from cache.store import EntryStore
 from gateway.errors import Conflict, InvalidRequest, NotFound
 from gateway.review.closing import Review
-from gateway.review.promotion import Publication, entry_id_of
+from gateway.review.closing.promotion import Publication, entry_id_of
 from gateway.review.tickets import Tickets
 from storage.schema import entries as entries_table
 from storage.sql import Database

@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import event, update
 
 from encoders.testing import HashingEncoder
-from gateway.review.bulk import each
 from gateway.review.queue import Queue, Wish
+from gateway.review.queue.bulk import each
+from gateway.review.queue.waiting import waiting_ids
 from gateway.review.tickets import Tickets
-from gateway.review.waiting import waiting_ids
 from storage.schema import tickets as table
 from storage.sealing import MARK, Seal
 from storage.sql import Database

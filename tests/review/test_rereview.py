@@ -20,8 +20,8 @@ from encoders import encode_one
 from gateway.domain import Draft, Passage, Step
 from gateway.rag.documents import Documents
 from gateway.review.closing import Review
-from gateway.review.promotion import Publication
-from gateway.review.rereview import (
+from gateway.review.closing.promotion import Publication
+from gateway.review.entries.rereview import (
     DocumentChange,
     approve_again,
     outdate_and_ask,

@@ -26,7 +26,7 @@ from gateway.errors import SekishoError
 from gateway.language import Language, language_of
 from gateway.people.access import BootstrapKey, Keys
 from gateway.recording.outcomes import OutcomeLog
-from gateway.review.approval import Approvals
+from gateway.review.entries.approval import Approvals
 from gateway.review.tickets import Tickets
 from gateway.routes import documents, entries, feedback, review
 from gateway.routes.envelope import envelope

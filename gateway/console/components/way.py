@@ -14,7 +14,7 @@ from gateway.console.components.chip import Tone, chip
 from gateway.console.components.reasons import reason_of, statement_reason
 from gateway.console.texts import Texts
 from gateway.domain import Correction, Draft, Failed, NothingRelevant, Offers, Passage, Sent, Step
-from gateway.review.steps import rendered
+from gateway.rendering import rendered
 
 __all__ = ["LABEL_TONES", "show_way"]
 

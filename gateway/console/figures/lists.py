@@ -12,7 +12,7 @@ from gateway.console.figures.seen import Seen, ended
 from gateway.console.texts import Texts
 from gateway.figures.report import ReasonRate, Report
 from gateway.figures.times import Latency
-from gateway.review.windows import ShelfReport
+from gateway.review.audits.windows import ShelfReport
 
 __all__ = ["languages", "latencies", "reasons", "shelves"]
 

@@ -19,7 +19,7 @@ from gateway.errors import Conflict
 from gateway.figures.people import wrong_rag_answers
 from gateway.language import LANGUAGES
 from gateway.review.audits import Audit, pause_if_wrong
-from gateway.review.windows import AuditTier, ShelfReport, ShelfState, TopicReport
+from gateway.review.audits.windows import AuditTier, ShelfReport, ShelfState, TopicReport
 from gateway.routes.refusals import index_now
 
 __all__ = ["show"]

@@ -21,9 +21,9 @@ from gateway.console.pages.entry_form import Form
 from gateway.console.pages.entry_parts import collisions_of, history_of, suggestions_of
 from gateway.console.pages.ticket_parts import card
 from gateway.console.visit import Visit
-from gateway.review.approval import Approval, would_be
-from gateway.review.editing import edited, moved, phrased
-from gateway.review.provenance import in_present_version
+from gateway.review.entries.approval import Approval, would_be
+from gateway.review.entries.editing import edited, moved, phrased
+from gateway.review.entries.provenance import in_present_version
 from gateway.routes.refusals import index_now
 from storage.vectors import IndexUnavailable
 
@@ -178,8 +178,8 @@ class _Page:
         rivals = []
         if entry.state == "active":
             try:
-                review = await approvals.review(entry)
-                rivals = [one for one in review.collisions if one.would == "answer"][:SHOWN_RIVALS]
+                preview = await approvals.preview(entry)
+                rivals = [one for one in preview.collisions if one.would == "answer"][:SHOWN_RIVALS]
             except (IndexUnavailable, EncoderError):
                 pass  # `check` decides whether that is allowed
         if rivals:
@@ -237,12 +237,12 @@ class _Page:
     async def _rivals(self) -> None:
         """What it competes with; the page works without."""
         try:
-            review = await self.visit.services.approvals.review(self.entry)
+            preview = await self.visit.services.approvals.preview(self.entry)
         except (IndexUnavailable, EncoderError):
             return
         self.rivals.clear()
         with self.rivals:
-            collisions_of(self.visit, review)
+            collisions_of(self.visit, preview)
 
     async def _decide(self, suggestion_id: str, text: str, accepted: bool) -> None:
         """A suggestion becomes a phrasing, or goes; what is being written stays."""

@@ -16,7 +16,7 @@ from gateway.console.components.reasons import objection_reason
 from gateway.console.pages.ticket_parts import card
 from gateway.console.texts import Texts
 from gateway.console.visit import Visit
-from gateway.review.approval import Review
+from gateway.review.entries.approval import Preview
 
 __all__ = ["collisions_of", "history_of", "suggestions_of"]
 
@@ -51,13 +51,13 @@ def _deciding(visit: Visit, one: Suggestion, decide: Decide) -> None:
         button.props(f'aria-label="{visit.t(f"entry.{name}")}"').tooltip(visit.t(f"entry.{name}"))
 
 
-def collisions_of(visit: Visit, review: Review) -> None:
+def collisions_of(visit: Visit, preview: Preview) -> None:
     """What other entries would do in its words, and phrasings of its own that would not find it."""
-    t, lost = visit.t, [one for one in review.findable if not one.found]
-    if not review.collisions and not lost:
+    t, lost = visit.t, [one for one in preview.findable if not one.found]
+    if not preview.collisions and not lost:
         return
     with card(t("entry.collisions"), name="collisions"):
-        for one in review.collisions[:SHOWN_COLLISIONS]:
+        for one in preview.collisions[:SHOWN_COLLISIONS]:
             _collision(t, one)
         if lost:
             ui.label(t("entry.not_found")).classes("small warn-text")

@@ -15,8 +15,8 @@ from gateway.console.components.way import LABEL_TONES
 from gateway.console.pages.ticket_parts import card
 from gateway.console.visit import Visit
 from gateway.gatekeeping.learning import LessonState
+from gateway.gatekeeping.shadow import shadow_report
 from gateway.review.gate_examples import ExampleState, GateExample
-from gateway.review.shadow import shadow_report
 
 __all__ = ["show"]
 

@@ -14,10 +14,10 @@ from gateway.console.components.empty import empty
 from gateway.console.components.moments import age, exactly, lateness, moment
 from gateway.console.components.queue_list import QueueList
 from gateway.console.visit import Visit
-from gateway.review.bulk import Done, each
 from gateway.review.closing import Review
 from gateway.review.queue import Cluster, QueueView, Wish
-from gateway.review.waiting import WAITING, Waiting
+from gateway.review.queue.bulk import Done, each
+from gateway.review.queue.waiting import WAITING, Waiting
 
 __all__ = ["show"]
 

@@ -28,12 +28,12 @@ from gateway.console.pages.ticket_parts import (
 )
 from gateway.console.visit import Visit
 from gateway.errors import NotFound
-from gateway.review.approval import would_be
 from gateway.review.closing import Review
+from gateway.review.entries.approval import would_be
 from gateway.review.judgements import Drafted, drafted
 from gateway.review.queue import QueueView, Wish
+from gateway.review.queue.waiting import Waiting
 from gateway.review.tickets import Ticket
-from gateway.review.waiting import Waiting
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
@@ -203,8 +203,8 @@ class _Page:
             phrasings=(self.ticket.question,),
             answer=self.draft.text if self.draft else self.ticket.question,
         )
-        review = await self.visit.services.approvals.review(would_be(content, tenant=self.visit.tenant))
-        return [one.asked.text for one in review.fitting]
+        preview = await self.visit.services.approvals.preview(would_be(content, tenant=self.visit.tenant))
+        return [one.asked.text for one in preview.fitting]
 
     def _begin_with(self, intent: str) -> None:
         if self.editor is None:

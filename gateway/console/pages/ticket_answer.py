@@ -13,13 +13,13 @@ from cache.entries import Entry, EntryKind, Source
 from gateway.console.components.confirm import confirmed
 from gateway.console.visit import Visit
 from gateway.errors import InvalidRequest
-from gateway.review.bulk import each
 from gateway.review.closing import Closed, Review
+from gateway.review.closing.promotion import Publication
+from gateway.review.entries.provenance import draft_sources
 from gateway.review.judgements import Drafted
-from gateway.review.promotion import Publication
-from gateway.review.provenance import draft_sources
+from gateway.review.queue.bulk import each
+from gateway.review.queue.waiting import Waiting
 from gateway.review.tickets import Ticket
-from gateway.review.waiting import Waiting
 from gateway.routes.refusals import index_now, refusals_named
 
 __all__ = ["Editor"]
@@ -177,9 +177,9 @@ class Editor:
 
         async def check(entry: Entry) -> None:
             if not accept:
-                review = await services.approvals.review(entry)
-                if any(one.would == "answer" for one in review.collisions):
-                    raise _Competes(review.collisions)
+                preview = await services.approvals.preview(entry)
+                if any(one.would == "answer" for one in preview.collisions):
+                    raise _Competes(preview.collisions)
             await approval.check(entry)
 
         with refusals_named():

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from classifiers.faithfulness import Checked, PassageSpan, StatementVerdict, Unchecked, verdict_of
-from gateway.review.steps import rendered
+from gateway.rendering import rendered
 
 
 def said(state: Any, score: float | None = None) -> StatementVerdict:

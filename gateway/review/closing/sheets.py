@@ -18,10 +18,10 @@ from cache.tables import RowProblem, read_table
 from cache.transfer import Refusal
 from gateway.errors import Conflict, InvalidRequest, NotFound
 from gateway.exports import as_written
-from gateway.review.approval import Approvals
 from gateway.review.closing import Closing, Review
+from gateway.review.closing.promotion import Publication
+from gateway.review.entries.approval import Approvals
 from gateway.review.gate_examples import ExampleLabel
-from gateway.review.promotion import Publication
 from gateway.review.tickets import Ticket, Tickets
 
 __all__ = ["Decided", "DecidedReport", "DecidedReviews"]

@@ -23,8 +23,7 @@ from cache.shelf import Shelf
 from cache.store import EntryStore
 from gateway.database import Page, page, reading, writing
 from gateway.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
-from gateway.review.steps import storable
-from gateway.review.windows import (
+from gateway.review.audits.windows import (
     AuditTier,
     Sample,
     ShelfReport,
@@ -41,6 +40,7 @@ from gateway.review.windows import (
 from storage.schema import audit_windows
 from storage.schema import audits as table
 from storage.sql import Database, DatabaseUnavailable
+from storage.texts import storable
 
 __all__ = ["Audit", "AuditVerdict", "Audits", "Judgement", "OnBreach", "pause_if_wrong"]
 

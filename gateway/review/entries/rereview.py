@@ -24,7 +24,7 @@ from cache.sources import Outdated, outdate, set_stale
 from cache.store import EntryStore
 from gateway.database import writing
 from gateway.errors import Conflict
-from gateway.review.steps import Json, rendered
+from gateway.rendering import Json, rendered
 from gateway.review.tickets import NewTicket, Tickets, open_within, record_event
 from storage.schema import entries, tickets
 from storage.sql import Database

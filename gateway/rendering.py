@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from gateway.domain import Step
+from storage.texts import storable
 
-__all__ = ["Json", "rendered", "rendered_steps", "storable"]
+__all__ = ["Json", "rendered", "rendered_steps"]
 
 Json = dict[str, Any] | list[Any] | str | int | float | bool | None
 
@@ -46,13 +47,6 @@ def rendered(value: object) -> Json:
         named, names = _form(type(value))
         return {"type": named} | {name: rendered(getattr(value, name)) for name in names}
     raise TypeError(f"{type(value).__name__} is no value of the domain and can't be rendered")
-
-
-def storable(text: str) -> str:
-    """The text without what PostgreSQL or UTF-8 can't hold: NUL and halves of surrogate pairs."""
-    if text.isascii() and "\x00" not in text:
-        return text
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
 
 
 @cache  # by class: every answer is rendered, and asking a class for its fields costs more than reading them

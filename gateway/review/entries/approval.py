@@ -17,12 +17,12 @@ from cache.suggestions import Suggestions
 from cache.trial import Trials
 from encoders import Encoder, EncoderError
 from gateway.errors import Conflict
-from gateway.review.past import PastQuestions
-from gateway.review.steps import Json, rendered
+from gateway.rendering import Json, rendered
+from gateway.review.entries.past import PastQuestions
 from storage.sql import Database
 from storage.vectors import IndexUnavailable
 
-__all__ = ["Approval", "Approvals", "OnCollision", "Review", "collision_body", "review_body", "would_be"]
+__all__ = ["Approval", "Approvals", "OnCollision", "Preview", "collision_body", "preview_body", "would_be"]
 
 OnCollision = Literal["warn", "refuse"]
 SUGGESTED = 5  # phrasings at a time: more than that nobody reads while approving
@@ -30,7 +30,7 @@ NAMED = 3  # rivals in a refusal
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class Preview:
     """What a reviewer should know before an entry is served."""
 
     collisions: tuple[Collision, ...]
@@ -50,7 +50,7 @@ class Approvals:
         self._on_collision = on_collision
         self.suggestions = Suggestions(db)
 
-    async def review(self, entry: Entry) -> Review:
+    async def preview(self, entry: Entry) -> Preview:
         """The entry, looked at as if it were served; nothing is kept.
 
         Raises:
@@ -58,7 +58,7 @@ class Approvals:
         """
         trial = await self._trials.of(entry)
         asked = await self._past.of(entry.tenant, entry.language, near=entry.id)
-        return Review(
+        return Preview(
             await collisions(trial),
             await findable(trial),
             await fitting(trial, asked, self._encoder, limit=SUGGESTED),
@@ -75,7 +75,7 @@ class Approval:
     def __init__(self, approvals: Approvals, *, refuses: bool) -> None:
         self._approvals = approvals
         self._refuses = refuses
-        self._review: Review | None = None
+        self._seen: Preview | None = None
 
     async def check(self, entry: Entry) -> None:
         """Look at the entry as it is to be; one that will not be served is left alone.
@@ -87,30 +87,30 @@ class Approval:
         if entry.state != "active":
             return
         try:
-            self._review = await self._approvals.review(entry)
+            self._seen = await self._approvals.preview(entry)
         except (IndexUnavailable, EncoderError) as exc:
             if self._refuses:  # not looked at is not found to be free of rivals
                 raise
             structlog.get_logger("sekisho").warning("entry not reviewed", error=type(exc).__name__)
             return
         if self._refuses:
-            _refuse(self._review.collisions)
+            _refuse(self._seen.collisions)
 
     async def tell(self, entry: Entry, *, by: str) -> dict[str, Json] | None:
         """What was seen of the entry that was kept, its suggestions ready to be accepted.
 
         None if it is not served, or could not be looked at.
         """
-        if self._review is None:
+        if self._seen is None:
             return None
         noted = [
             await self._approvals.suggestions.note(
                 entry, one.asked.text, source=one.asked.source, by=by, times=one.asked.times
             )
-            for one in self._review.fitting
+            for one in self._seen.fitting
         ]
         open_ones = [rendered(one) for one in noted if one is not None and one.state == "open"]
-        return {**review_body(self._review), "suggestions": open_ones}
+        return {**preview_body(self._seen), "suggestions": open_ones}
 
 
 def would_be(content: Content, *, tenant: str, entry_id: str = "", state: EntryState = "active") -> Entry:
@@ -125,11 +125,11 @@ def would_be(content: Content, *, tenant: str, entry_id: str = "", state: EntryS
     return Entry(id=entry_id, tenant=tenant, state=state, created_at=now, updated_at=now, **written)
 
 
-def review_body(review: Review) -> dict[str, Json]:
-    """A review as JSON. Its suggestions have ids only once they are kept."""
+def preview_body(seen: Preview) -> dict[str, Json]:
+    """A preview as JSON. Its suggestions have ids only once they are kept."""
     return {
-        "collisions": [collision_body(one) for one in review.collisions],
-        "findable": [rendered(one) for one in review.findable],
+        "collisions": [collision_body(one) for one in seen.collisions],
+        "findable": [rendered(one) for one in seen.findable],
         "suggestions": [
             {
                 "text": one.asked.text,
@@ -137,7 +137,7 @@ def review_body(review: Review) -> dict[str, Json]:
                 "source": one.asked.source,
                 "score": one.score,
             }
-            for one in review.fitting
+            for one in seen.fitting
         ],
     }
 

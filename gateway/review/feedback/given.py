@@ -16,10 +16,11 @@ from sqlalchemy import delete, insert
 
 from gateway.domain import Answered, Outcome
 from gateway.recording.batches import Batches
-from gateway.review.steps import rendered_steps, storable
+from gateway.rendering import rendered_steps
 from storage.parts import in_parts
 from storage.schema import answers
 from storage.sql import Database, DatabaseUnavailable
+from storage.texts import storable
 
 __all__ = ["GivenAnswers"]
 

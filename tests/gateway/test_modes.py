@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from gateway.checking.modes import Chosen, TopicModes
 from gateway.domain import Draft, Passage
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.words import word_cut
-from gateway.review.modes import Chosen, TopicModes
 from gateway.settings.people import ReviewSettings
 from tests.chatbot import Chatbot, Says
 from tests.delivery.conftest import CONFIG, SECRET

@@ -12,9 +12,9 @@ from cache.content import Content, content_of
 from cache.entries import Entry, EntryKind, Source
 from cache.store import EntryStore, Incoming
 from gateway.errors import Conflict
-from gateway.review.approval import would_be
-from gateway.review.provenance import draft_sources, in_present_version
-from gateway.review.rereview import present_sources
+from gateway.review.entries.approval import would_be
+from gateway.review.entries.provenance import draft_sources, in_present_version
+from gateway.review.entries.rereview import present_sources
 from gateway.review.tickets import Ticket, Tickets
 
 __all__ = ["OF_ENTRY", "Publication", "entry_id_of", "prepared", "publish_within"]

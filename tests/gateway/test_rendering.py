@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gateway.review.steps import rendered, rendered_steps, storable
+from gateway.rendering import rendered, rendered_steps
+from storage.texts import storable
 from tests.review.asking import ENTRY, STEPS
 
 

@@ -13,8 +13,8 @@ from anyio import to_thread
 
 from encoders import Encoder, EncoderError, Vector
 from gateway.errors import StoreUnavailable
-from gateway.review.clustering import clustered
-from gateway.review.waiting import (
+from gateway.review.queue.clustering import clustered
+from gateway.review.queue.waiting import (
     WAITING,
     Waiting,
     questions_of,

@@ -8,8 +8,8 @@ from cache.content import Content, content_of
 from cache.entries import Entry, EntryState
 from cache.store import EntryStore
 from cache.text import normalise
-from gateway.review.approval import Approval, would_be
-from gateway.review.rereview import approve_again
+from gateway.review.entries.approval import Approval, would_be
+from gateway.review.entries.rereview import approve_again
 from gateway.review.tickets import Tickets
 
 __all__ = ["edited", "moved", "phrased"]

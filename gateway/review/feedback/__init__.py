@@ -21,13 +21,13 @@ from cache.queries import changing, with_phrasings
 from cache.rows import entries_from_rows
 from cache.writing import remember, write_next
 from gateway.errors import StoreUnavailable
-from gateway.review.given import GivenAnswers
-from gateway.review.steps import storable
+from gateway.review.feedback.given import GivenAnswers
 from gateway.review.tickets import NewTicket, open_within, record_event
 from gateway.settings.people import FeedbackSettings
 from storage.schema import answers, entries, feedback, outcomes, ticket_events, tickets
 from storage.schema.base import holds
 from storage.sql import Database, DatabaseUnavailable
+from storage.texts import storable
 
 __all__ = ["Feedback", "Kept", "Verdict"]
 

@@ -16,11 +16,11 @@ from cache.entries import Entry
 from cache.queries import changing
 from cache.store import EntryStore
 from gateway.errors import Conflict, InvalidRequest
+from gateway.review.closing.promotion import OF_ENTRY, Publication, prepared, publish_within
 from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples
 from gateway.review.judgements import Judgements
-from gateway.review.promotion import OF_ENTRY, Publication, prepared, publish_within
-from gateway.review.steps import storable
 from gateway.review.tickets import Ticket, Tickets
+from storage.texts import storable
 
 __all__ = ["Closed", "Closing", "Review"]
 

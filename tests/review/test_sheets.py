@@ -14,8 +14,8 @@ from cache.store import EntryStore
 from cache.trial import Trials
 from encoders.testing import HashingEncoder
 from gateway.exports import Period, write_export
-from gateway.review.approval import Approvals
-from gateway.review.decided import DecidedReport, DecidedReviews
+from gateway.review.closing.sheets import DecidedReport, DecidedReviews
+from gateway.review.entries.approval import Approvals
 from gateway.review.tickets import Ticket, Tickets
 from storage.sql import Database
 from storage.testing import MemoryIndex

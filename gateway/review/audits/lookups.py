@@ -27,10 +27,10 @@ from cache.shelf import Shelf
 from classifiers.faithfulness import Checked
 from gateway.domain import Answered, Draft, Outcome, Passage, Question
 from gateway.recording.batches import Batches
-from gateway.review.steps import storable
-from gateway.review.windows import AuditTier, WindowKey, rag_window
+from gateway.review.audits.windows import AuditTier, WindowKey, rag_window
 from storage.schema import audit_windows, audits
 from storage.sql import Database
+from storage.texts import storable
 
 __all__ = ["Lookup", "LookupLog", "Rates", "Written", "topic_of"]
 
