@@ -241,19 +241,22 @@ class _Reader:
     def _kanji_value(self, found: re.Match[str]) -> str:
         """A kanji numeral in digits: 二十三 is 23, 二〇二六 is 2026, 3万 is 30000."""
         numeral = found.group()
-        digits = {str(digit): digit for digit in range(10)} | dict(self.digits)
         if not any(character in self.tens for character in numeral):
-            return "".join(str(digits[character]) for character in numeral)
+            return "".join(str(self._digit(character)) for character in numeral)
         total = group = digit = 0
         for character in numeral:
             ten = self.tens.get(character, 0)
             if not ten:
-                digit = digit * 10 + digits[character]
+                digit = digit * 10 + self._digit(character)
             elif ten < 10_000:
                 group, digit = group + max(digit, 1) * ten, 0
             else:
                 total, group, digit = total + max(group + digit, 1) * ten, 0, 0
         return str(total + group + digit)
+
+    def _digit(self, character: str) -> int:
+        """The value of a digit: 三, 3, or that of another script (٣)."""
+        return self.digits[character] if character in self.digits else int(character)
 
 
 def _unit_pattern(unit: str) -> str:
