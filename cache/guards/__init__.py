@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
 from cache.guards.texts import Text, load_words, read_text
 
-__all__ = ["Compared", "Guard", "default_guards"]
+__all__ = ["Compared", "Guard", "about_any", "default_guards", "quoted"]
+
+_OPEN_FROM = 3  # different things that the phrasings of an entry name
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,20 @@ class Guard(Protocol):
             LookupError: if the guard has no words for this language. Not checked is not passed.
         """
         ...
+
+
+def about_any(stored: Iterable[frozenset[Hashable]]) -> bool:
+    """Whether the phrasings of an entry name so many different things that it is about any of them.
+
+    Args:
+        stored: what each phrasing names; one that names nothing says nothing.
+    """
+    return len({*stored} - {frozenset()}) >= _OPEN_FROM
+
+
+def quoted(words: Iterable[str]) -> str:
+    """The words as an objection tells of them, each once."""
+    return ", ".join(f"“{word}”" for word in dict.fromkeys(words))
 
 
 @cache

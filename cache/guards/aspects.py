@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, Self
 
-from cache.guards import Compared
+from cache.guards import Compared, about_any, quoted
 from cache.guards.tables import Terms, read_table
 from cache.guards.texts import REMEMBERED, overlap, read_text
 
 __all__ = ["AspectsGuard"]
 
-_OPEN_FROM = 3  # an entry whose phrasings ask for three different aspects is about any
 _ABOUT_THE_SAME = 0.3  # share of other content in common from which aspects are compared
 
 
@@ -51,16 +50,16 @@ class AspectsGuard:
         if overlap(asked, nearest, frozenset(said)) < _ABOUT_THE_SAME:
             return None
         stored = [read(text.plain).aspects for text in compared.stored]
-        if len({*stored} - {frozenset()}) >= _OPEN_FROM or any(here.aspects & one for one in stored):
+        if about_any(stored) or any(here.aspects & one for one in stored):
             return None
-        return f"the question asks {_quoted(here.words)}, the entry {_quoted(there.words)}"
+        return f"the question asks {quoted(here.words)}, the entry {quoted(there.words)}"
 
 
 def _terms(table: Mapping[str, Any]) -> Terms:
-    meanings: dict[str, list[str]] = {}
+    meanings: dict[tuple[str, str], list[str]] = {}
     for aspect, rows in table.items():
         for strength, words in rows.items() if aspect != "passed" else ():
-            meanings[f"{strength} {aspect}"] = words
+            meanings[strength, aspect] = words
     return Terms.of(meanings, passed=table["passed"], inflected=False)
 
 
@@ -68,13 +67,8 @@ def _read(terms: Terms, plain: str) -> _Asked:
     """What a text asks for; a fee that is only named is no aspect where the question asks for another."""
     found = terms.find(plain)
     for strength in ("asked", "named"):
-        telling = [one for one in found if any(meaning.startswith(strength) for meaning in one.meanings)]
+        telling = [one for one in found if any(how == strength for how, _ in one.meanings)]
         if telling:
-            meanings = frozenset[str]().union(*(one.meanings for one in telling))
-            aspects = frozenset(meaning.partition(" ")[2] for meaning in meanings)
-            return _Asked(aspects, tuple(dict.fromkeys(one.word for one in telling)))
+            aspects = frozenset(aspect for one in telling for _, aspect in one.meanings)
+            return _Asked(aspects, tuple(one.word for one in telling))
     return _Asked(frozenset(), ())
-
-
-def _quoted(words: Iterable[str]) -> str:
-    return ", ".join(f"“{word}”" for word in words)

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
 
-from cache.guards import Compared
+from cache.guards import Compared, about_any, quoted
 from cache.guards.polarity import is_negated
 from cache.guards.tables import Found, Terms, read_table
 from cache.guards.texts import REMEMBERED, Text, overlap, read_text
 
 __all__ = ["ClassesGuard"]
 
-_OPEN_FROM = 3  # an entry whose phrasings name three different classes is about any
 _AGREED = 2  # phrasings that name the same class say it for one that names none
 
 Named = Mapping[int, tuple[Found, ...]]  # by the number of the group; its classes in `meanings`
@@ -36,7 +35,7 @@ class _Groups:
 
     @classmethod
     def of(cls, groups: Iterable[Mapping[str, Any]]) -> Self:
-        meanings: dict[str, list[str]] = {}
+        meanings: dict[tuple[int, str], list[str]] = {}
         passed: list[str] = []
         unsaid: dict[int, frozenset[str]] = {}
         for number, group in enumerate(groups):
@@ -46,7 +45,7 @@ class _Groups:
                 elif name == "unsaid":
                     unsaid[number] = frozenset(words)
                 else:
-                    meanings[f"{number} {name}"] = words
+                    meanings[number, name] = words
         terms = Terms.of(meanings, passed=passed, inflected=True)
         return cls(lru_cache(REMEMBERED)(lambda plain: _by_group(terms.find(plain))), unsaid)
 
@@ -55,9 +54,8 @@ def _by_group(found: Iterable[Found]) -> Named:
     named: dict[int, tuple[Found, ...]] = {}
     for one in found:
         classes: dict[int, set[str]] = {}
-        for meaning in one.meanings:
-            number, _, name = meaning.partition(" ")
-            classes.setdefault(int(number), set()).add(name)
+        for group, name in one.meanings:
+            classes.setdefault(group, set()).add(name)
         for group, names in classes.items():
             named[group] = (*named.get(group, ()), one._replace(meanings=frozenset(names)))
     return named
@@ -106,10 +104,10 @@ class ClassesGuard:
             if not self._comparable(compared, here, there):
                 continue
             others = [_classes(groups.named_in(text.plain).get(group, ())) for text in compared.stored]
-            if len({*others} - {frozenset()}) >= _OPEN_FROM:
+            if about_any(others):
                 continue
             if _all_other(mine, theirs, others):
-                return f"the question says {_quoted(here)}, the entry {_quoted(there)}"
+                return f"the question says {_told(here)}, the entry {_told(there)}"
         return None
 
     def _agreed(self, compared: Compared, groups: _Groups, group: int) -> tuple[Found, ...]:
@@ -144,5 +142,5 @@ def _content(found: Iterable[Found], text: Text) -> frozenset[str]:
     return frozenset(base for one in found for base in read_text(one.word, text.language).content)
 
 
-def _quoted(found: tuple[Found, ...]) -> str:
-    return ", ".join(f"“{word}”" for word in dict.fromkeys(one.word for one in found)) or "nothing of it"
+def _told(found: tuple[Found, ...]) -> str:
+    return quoted(one.word for one in found) or "nothing of it"

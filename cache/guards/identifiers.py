@@ -6,14 +6,13 @@ import re
 from functools import cache, lru_cache
 from typing import Self
 
-from cache.guards import Compared
+from cache.guards import Compared, about_any
 from cache.guards.tables import read_table
 from cache.guards.texts import REMEMBERED, Text, overlap
 from cache.text import normalise
 
 __all__ = ["IdentifierGuard", "identifiers", "without_identifiers"]
 
-_OPEN_FROM = 3  # an entry that names three different ones is about any
 _SAME_BUT_FOR_IT = 0.6  # share of other content in common from which one side's silence tells them apart
 _LETTER_BESIDE_DIGIT = re.compile(r"[a-z][-_]?\d|\d[a-z]", re.ASCII)
 _IDENTIFIER = re.compile(
@@ -43,7 +42,7 @@ class IdentifierGuard:
         if here == there:
             return None
         stored = [identifiers(text.written) for text in compared.stored]
-        if len({one for one in stored if one}) >= _OPEN_FROM:
+        if about_any(stored):
             return None
         unknown = _absent(here - frozenset[str]().union(*stored), nearest)
         needed = _absent(frozenset.intersection(*stored) - here, asked)

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Self
 
-from cache.guards import Compared
+from cache.guards import Compared, about_any
 from cache.guards.tables import read_table
 from cache.guards.texts import REMEMBERED, Text, content_word, overlap
 from cache.wording import WORDED, left_over
@@ -21,7 +21,6 @@ from encoders.words import Word
 
 __all__ = ["NamesGuard"]
 
-_OPEN_FROM = 3  # an entry that names three different ones is about any
 _ABOUT_THE_SAME = 0.6  # share of other content in common from which names are compared
 _SLIP = 0.75  # share of characters in common from which two spellings may be one name
 _LEFT_OVER = 0.1  # weight of what no word of the other text means, up to which スマホ is スマートフォン
@@ -53,7 +52,7 @@ class NamesGuard:
         if not mine or not theirs or overlap(asked, nearest, here | there) < _ABOUT_THE_SAME:
             return _other_head(compared)
         stored = compared.stored
-        if len({_names(text) for text in stored} - {frozenset()}) >= _OPEN_FROM:
+        if about_any(_names(text) for text in stored):
             return None
         if any(not _strange(mine, text) for text in stored):
             return None

@@ -9,14 +9,13 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any, Self
 
-from cache.guards import Compared
+from cache.guards import Compared, about_any
 from cache.guards.identifiers import without_identifiers
 from cache.guards.tables import Found, Terms, read_table
 from cache.guards.texts import REMEMBERED, Text, overlap
 
 __all__ = ["NumberGuard", "Quantity", "in_digits", "numerals"]
 
-_OPEN_FROM = 3  # an entry that names three different values is about any value
 _ABOUT_THE_SAME = 0.2  # share of other content in common from which numbers are compared at all
 _SAME_BUT_FOR_IT = 0.75  # from which one side's silence tells them apart
 _HUNDRED = 100
@@ -78,7 +77,7 @@ class NumberGuard:
         if here == there or not _differ(here, there, _alike(asked, nearest)):
             return None
         stored = [self.read(text) for text in compared.stored]
-        if len({one for one in stored if one}) >= _OPEN_FROM:
+        if about_any(stored):
             return None
         if any(_agree(here, one) for one in stored):
             return None
@@ -121,7 +120,7 @@ def _alike(asked: Text, nearest: Text) -> float:
     return overlap(asked, nearest, frozenset(numbers | numerals()))
 
 
-@lru_cache(1)
+@cache
 def numerals() -> frozenset[str]:
     """The words that say a number or a unit."""
     table = read_table("numbers.yaml")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, NamedTuple, Self
 
@@ -23,6 +23,7 @@ _TOKEN = re.compile(r"[a-z0-9][a-z0-9']*")
 _CJK_RUN = re.compile(r"[^\x00-\u024f]+")
 
 
+@cache  # several ask for some of them, and nobody changes what is given
 def read_table(name: str, package: str = "cache.guards") -> Any:
     """A table by its file name, as YAML gives it; whoever asked for it checks its form."""
     text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
@@ -35,7 +36,7 @@ class Found(NamedTuple):
     start: int
     end: int
     word: str  # as it stands there
-    meanings: frozenset[str]  # of all terms spelt so; empty if it was listed only to be passed over
+    meanings: frozenset[Any]  # of all terms spelt so; empty if it was listed only to be passed over
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +47,20 @@ class Terms:
     `inflected`; `…` in a term stands for up to three words ("turn … off").
     """
 
-    words: Mapping[str, tuple[tuple[tuple[str, ...], frozenset[str]], ...]]  # by their first word
-    runs: Mapping[str, tuple[tuple[str, frozenset[str]], ...]]  # by their first character
+    words: Mapping[str, tuple[tuple[tuple[str, ...], frozenset[Hashable]], ...]]  # by their first word
+    runs: Mapping[str, tuple[tuple[str, frozenset[Hashable]], ...]]  # by their first character
 
     @classmethod
     def of(
-        cls, meanings: Mapping[str, Iterable[str]], *, passed: Iterable[str] = (), inflected: bool
+        cls, meanings: Mapping[Any, Iterable[str]], *, passed: Iterable[str] = (), inflected: bool
     ) -> Self:
         """The finder of terms, given by what they mean; terms in `passed` mean nothing."""
-        known: dict[str, set[str]] = {str(term): set() for term in passed}
+        known: dict[str, set[Hashable]] = {str(term): set() for term in passed}
         for meaning, terms in meanings.items():
             for term in terms:
                 known.setdefault(str(term), set()).add(meaning)
-        words: dict[str, dict[tuple[str, ...], set[str]]] = {}
-        runs: dict[str, list[tuple[str, frozenset[str]]]] = {}
+        words: dict[str, dict[tuple[str, ...], set[Hashable]]] = {}
+        runs: dict[str, list[tuple[str, frozenset[Hashable]]]] = {}
         for term, means in known.items():
             if is_cjk(term):
                 runs.setdefault(term[0], []).append((term, frozenset(means)))
