@@ -7,6 +7,7 @@ from time import perf_counter
 import pytest
 
 from gateway.errors import InvalidRequest
+from gateway.language import Language
 from gateway.understanding import Understanding
 from tests.understanding.asking import conversation
 
@@ -256,3 +257,11 @@ async def test_a_long_message_takes_time_in_proportion(piece: str) -> None:
     started = perf_counter()
     await understanding.understand(conversation("start?", f"{piece * (60_000 // len(piece))}end"))
     assert perf_counter() - started < 5  # quadratic work takes minutes
+
+
+@pytest.mark.parametrize("gap", [" " * 7_000, "\t" * 7_000, "\u3000" * 7_000, " \u00a0" * 3_500])
+@pytest.mark.parametrize("language", ["en", "ja", "zh"])
+async def test_a_long_gap_is_read_as_one_space(gap: str, language: Language) -> None:
+    """Its expressions would try every way to share the gap: for hours."""
+    understood = await Understanding(default_language=language).understand(conversation(f"fee 7{gap}fee 8?"))
+    assert [one.text for one in understood.questions] == [f"fee 7{gap[0]}fee 8?"]
