@@ -53,6 +53,7 @@ _SPACE_BESIDE_CJK = re.compile(f"(?<=[{_CJK}]) | (?=[{_CJK}])")
 _ALWAYS_KEPT = frozenset("%‰&")
 _WORD = re.compile(rf"[^\s{_CJK}]+|[{_CJK}]+")
 _MARK = re.compile(r"[^\w\s]|_")
+_RUN = re.compile(r"([^\W_]?)([+#^_])\2+")
 
 
 def normalise(text: str) -> str:
@@ -62,9 +63,7 @@ def normalise(text: str) -> str:
     text = unicodedata.normalize("NFKC", text.casefold())
     text = _APOSTROPHES.sub("'", _WAVES.sub("~", _DASHES.sub("-", text)))
     text = _LAST_LONG_VOWEL.sub("", _THOUSANDS.sub("", _KANA_DASH.sub("ー", text)))
-    kept = _without_punctuation(text)
-    while kept != text:  # what stood beside a character that went may go, too: ##
-        text, kept = kept, _without_punctuation(kept)
+    kept = _MARK.sub(_kept, _RUN.sub(_run_kept, text))
     return _SPACE_BESIDE_CJK.sub("", " ".join(kept.split()))
 
 
@@ -108,9 +107,9 @@ def _runs(word: str, lengths: Iterable[int]) -> Iterable[str]:
             yield word[start : start + length]
 
 
-def _without_punctuation(text: str) -> str:
-    """The text with a space for every mark that only punctuates; letters and digits are passed over."""
-    return _MARK.sub(_kept, text)
+def _run_kept(run: re.Match[str]) -> str:
+    """All of `C++`; of a run that nothing stands before, the last mark, which may belong to what follows."""
+    return run.group() if run[1] else f" {run[2]}"
 
 
 def _kept(mark: re.Match[str]) -> str:

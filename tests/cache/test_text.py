@@ -71,6 +71,14 @@ def test_marks_alone_leave_nothing() -> None:
     assert normalise("?! … 。") == ""
 
 
+@pytest.mark.parametrize("mark", "#+^_")
+def test_long_runs_of_marks_are_read_once(mark: str) -> None:
+    run = mark * 100_000  # the mark that went first once had the text read again: quadratic, for hours
+    assert normalise(f"fee {run} fee") == "fee fee"
+    assert normalise(f"fee {run}fee") == f"fee {mark}fee"
+    assert normalise(f"fee{run} fee") == f"fee{run} fee"
+
+
 def test_a_run_of_japanese_is_one_word_and_many_grams() -> None:
     assert words(normalise("VPN に接続")) == ["vpn", "に接続"]
     assert {"に接", "接続", "_vp"} <= character_grams("vpnに接続")
