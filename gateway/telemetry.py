@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextlib import suppress
 from hashlib import sha256
+from typing import TextIO, cast
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -305,6 +307,21 @@ def _would_be_forbidden(gate: GateVerdict | None) -> bool:
     return gate is not None and any(one.label == "must_not" for one in gate.shadow)
 
 
+class _Lenient:
+    """Drops what its stream can't take: a full disk or a closed pipe must cost nobody an answer."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        with suppress(OSError):
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+
 def configure_logging(settings: LoggingSettings) -> None:
     """One line per event on standard error, JSON or for people."""
     renderer: structlog.typing.Processor = (
@@ -320,6 +337,6 @@ def configure_logging(settings: LoggingSettings) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(settings.level),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(file=cast("TextIO", _Lenient(sys.stderr))),
         cache_logger_on_first_use=False,
     )

@@ -175,7 +175,8 @@ def _settled(tell: Ready) -> Ready:
 
 
 async def _say_where(services: Services, address: str) -> None:
-    console.print(f"Sekisho {services.version} listens on {address}")
+    with suppress(OSError):  # a full disk under the log is no reason not to serve
+        console.print(f"Sekisho {services.version} listens on {address}")
 
 
 def _bound(server: ServerSettings) -> socket.socket:

@@ -18,10 +18,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.chatbot import Chatbot
+from tests.chatbot import Chatbot, Fails, Says
 from tests.gateway.running import Gateway, settings
 
 KEY = "sk-test-client-for-shutdown"
+FULL = Path("/dev/full")  # of Linux: no byte fits
 UPSTREAM = '{{kind: openai, base_url: "{url}", model: helper, contexts: azure-on-your-data}}'
 CONFIG = """
 gate: {{enabled: false}}
@@ -40,13 +41,21 @@ def chatbot() -> Iterator[Chatbot]:
 
 
 @contextmanager
-def served(folder: Path, chatbot: Chatbot) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+def served(
+    folder: Path, chatbot: Chatbot, *, output: Path | None = None
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     config = folder / "sekisho.yaml"
     config.write_text(CONFIG.format(upstream=UPSTREAM.format(url=chatbot.base_url)))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "gateway", "serve", "--config", str(config), "--port", str(port)]
-    process = subprocess.Popen(command, env={**os.environ, "STOP_KEY": KEY}, stdout=subprocess.DEVNULL)
+    environment = {**os.environ, "STOP_KEY": KEY}
+    if output is None:
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    else:
+        with output.open("wb") as log:
+            environment["SEKISHO_LOGGING__LEVEL"] = "info"
+            process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:
         url, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 120
         while not ready(url):
@@ -91,6 +100,19 @@ def test_an_open_stream_gets_its_answer_and_its_outcome_is_recorded(chatbot: Cha
     assert "data: [DONE]" in text
     assert "nine" in text
     assert kept(tmp_path, "outcomes") == 1
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
+def test_a_full_disk_under_the_log_costs_nobody_an_answer(chatbot: Chatbot, tmp_path: Path) -> None:
+    chatbot.next(Says("We open at nine.", contexts=["We open at nine."]), Fails(500))
+    with served(tmp_path, chatbot, output=FULL) as (url, process), client(url) as http:
+        for outcome in ("rag", "escalated"):
+            reply = http.post("/v1/answers", json={"question": "When do you open?"})
+            assert (reply.status_code, reply.json().get("outcome")) == (200, outcome)
+        assert http.post("/v1/answers", json={}).status_code == 400
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+    assert kept(tmp_path, "outcomes") == 2
 
 
 def test_a_serving_that_is_cancelled_answers_who_waits_and_records_it(
