@@ -49,14 +49,14 @@ class Seal:
         Raises:
             SealError: saying which one can't be used and what is expected.
         """
-        if not key and not former:
+        if key is None and not former:
             return None
         if find_spec("cryptography") is None:
             raise SealError(
                 "storage.encryption_key needs the package cryptography: pip install 'sekisho[encryption]'"
             )
         read = [_read(one, f"storage.former_encryption_keys[{n}]") for n, one in enumerate(former)]
-        return cls(_read(key, "storage.encryption_key") if key else None, former=read)
+        return cls(None if key is None else _read(key, "storage.encryption_key"), former=read)
 
     @property
     def key(self) -> str | None:

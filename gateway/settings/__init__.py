@@ -30,6 +30,7 @@ from gateway.settings.policy import (
     TopicSettings,
 )
 from gateway.settings.types import Name, Section, Url
+from storage.address import driver_url
 from storage.sealing import Seal
 
 __all__ = [
@@ -164,6 +165,13 @@ class StorageSettings(Section):
         """A variable of the environment that is set to nothing says that there is no such server."""
         return None if given == "" else given
 
+    @field_validator("url")
+    @classmethod
+    def _is_a_database(cls, given: SecretStr | None) -> SecretStr | None:
+        if given is not None:
+            driver_url(given.get_secret_value())
+        return given
+
     @model_validator(mode="after")
     def _keys_can_be_used(self) -> Self:
         self.seal()
@@ -171,7 +179,7 @@ class StorageSettings(Section):
 
     def seal(self) -> Seal | None:
         """What seals the texts of askers; None without keys."""
-        key = self.encryption_key.get_secret_value() if self.encryption_key else None
+        key = None if self.encryption_key is None else self.encryption_key.get_secret_value()
         return Seal.of(key, [former.get_secret_value() for former in self.former_encryption_keys])
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic_settings import SettingsError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
@@ -25,7 +26,13 @@ from gateway.settings import ExampleSettings, GateSettings, PolicySettings, Sett
 __all__ = ["find_settings", "load_settings", "with_policy"]
 
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::(?P<default>[^}]*))?\}")
-_SECRETS = {"address", "api_key", "client_secret", "key", "previous_secret", "qdrant_api_key", "secret"}
+_SECRETS = {
+    "address", "api_key", "client_secret", "encryption_key", "former_encryption_keys", "key",
+    "previous_secret", "qdrant_api_key", "secret",
+}  # fmt: skip
+_SEALS = "SEKISHO_STORAGE__ENCRYPTION_KEY"
+_DATABASE = ("storage", "url")
+_PASSWORD = re.compile(r"//[^/@]*:[^/@]+@")  # in a URL
 _FOR_THE_COMMAND_LINE = {"SEKISHO_CONFIG", "SEKISHO_URL", "SEKISHO_KEY"}
 
 Location = tuple[str | int, ...]
@@ -56,8 +63,8 @@ def load_settings(file: Path | None = None) -> Settings:
     except ValidationError as exc:
         known = {problem.where for problem in problems}  # what an unset variable leaves empty is told once
         problems += [_explain(error) for error in exc.errors() if error["loc"] not in known]
-    except ValueError as exc:  # pydantic-settings: a variable that is no JSON where JSON is due
-        problems.append(_Problem((), str(exc)))
+    except SettingsError as exc:
+        problems.append(_Problem((), _not_json(exc)))
     if settings:
         settings._base = base
     problems += _unreadable_files(
@@ -132,12 +139,19 @@ def _parse(text: str, file: Path | None) -> dict[str, Any]:
         raise ConfigurationError(f"{file} can't be used: {line}not YAML: {exc.problem}") from exc
     except YAMLError as exc:  # control characters, for one
         raise ConfigurationError(f"{file} can't be used: not YAML: {exc}") from exc
+    except RecursionError as exc:
+        raise ConfigurationError(f"{file} can't be used: it is nested too deeply") from exc
     if tree is None:
         return {}
     if not isinstance(tree, dict):
         raise ConfigurationError(
             f"{file} can't be used: expected sections such as `policy:`, not a {type(tree).__name__}"
         )
+    for key in tree:
+        if not isinstance(key, str):
+            raise ConfigurationError(
+                f"{file} can't be used: expected sections such as `policy:`, not {key!r}"
+            )
     return tree
 
 
@@ -152,7 +166,7 @@ def _expand(tree: dict[str, Any]) -> tuple[dict[str, Any], list[_Problem]]:
             return [expand(item, (*where, place)) for place, item in enumerate(value)]
         if not isinstance(value, str):
             return value
-        if where[-1] in _SECRETS and not _VARIABLE.fullmatch(value):
+        if _holds_a_secret(where, value):
             problems.append(
                 _Problem(where, "secrets come from the environment only: write ${NAME_OF_A_VARIABLE}")
             )
@@ -164,7 +178,23 @@ def _expand(tree: dict[str, Any]) -> tuple[dict[str, Any], list[_Problem]]:
             problems.append(_Problem(where, f"the environment variable {match['name']} is not set"))
         return found or ""
 
-    return expand(tree, ()), problems
+    try:
+        return expand(tree, ()), problems
+    except RecursionError:
+        return {}, [_Problem((), "an alias (*name) stands inside of what it names")]
+
+
+def _is_secret(where: Location) -> bool:
+    """Whether what stands there must be told to nobody; a secret may be one of a list."""
+    return next((name for name in reversed(where) if isinstance(name, str)), "") in _SECRETS
+
+
+def _holds_a_secret(where: Location, value: str) -> bool:
+    """Whether the file itself says it: in plain words, as a variable's default, or inside a URL."""
+    if where == _DATABASE:
+        return bool(_PASSWORD.search(_VARIABLE.sub("", value)))
+    variable = _VARIABLE.fullmatch(value)
+    return _is_secret(where) and (variable is None or bool(variable["default"]))
 
 
 def _unknown_variables() -> Iterator[str]:
@@ -175,6 +205,16 @@ def _unknown_variables() -> Iterator[str]:
             if section not in Settings.model_fields:
                 known = ", ".join(Settings.model_fields)
                 yield f"the environment variable {name} names no section; known: {known}"
+        if name.upper() == _SEALS and not os.environ[name]:  # ignored, it would leave texts open
+            yield f"the environment variable {name} is set to nothing"
+
+
+def _not_json(exc: SettingsError) -> str:
+    """Which variables the override that can't be read may be; pydantic names the section only."""
+    section = str(exc).split('"')[1]
+    prefix = f"SEKISHO_{section.upper()}"
+    of_it = [name for name in os.environ if name.upper() == prefix or name.upper().startswith(f"{prefix}__")]
+    return f'{" or ".join(of_it)}: expected JSON where a section or a list is due, as ["one", "two"]'
 
 
 def _explain(error: Any) -> _Problem:
@@ -211,8 +251,11 @@ def _explained(error: Any) -> _Problem:
             return _Problem(where, f"expected the keys {', '.join(_keys_of(where))}, not {found}")
         case "dict_type":
             return _Problem(where, f"expected keys with values, not {error['input']!r}")
+        case "too_short" if isinstance(error["input"], str | SecretStr):
+            wanted, given = error["ctx"]["min_length"], error["ctx"]["actual_length"]
+            return _Problem(where, f"expected at least {wanted} character{'s' * (wanted > 1)}, not {given}")
         case _:
-            secret = where and where[-1] in _SECRETS
+            secret = _is_secret(where) or where == _DATABASE
             told = (
                 "" if secret or isinstance(error["input"], dict | SecretStr) else f", not {error['input']!r}"
             )

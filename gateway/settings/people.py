@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from gateway.settings.types import Listable, Name, Patterns, Section, Text
 
 __all__ = ["FeedbackSettings", "Mode", "RetentionSettings", "ReviewSettings", "TopicModeSettings"]
+
+CENTURY_DAYS = 36_500  # further back there may be no date to count from
+Days = Annotated[float, Field(gt=0, le=CENTURY_DAYS)]
 
 Mode = Literal["human_first", "answer_then_review", "automatic"]
 
@@ -33,7 +36,7 @@ class TopicModeSettings(Section):
 class ReviewSettings(Section):
     """What is promised to those who wait for a person, and which answers people read."""
 
-    promise_hours: float = Field(24.0, gt=0)  # a ticket that waits longer is overdue
+    promise_hours: float = Field(24.0, gt=0, le=24 * CENTURY_DAYS)  # a ticket that waits longer is overdue
     two_persons: bool = False  # who wrote an entry may not activate it; another has to
     mode: Mode = "automatic"  # of new questions that are of none of the topics
     sample: float = Field(1.0, ge=0, le=1)
@@ -44,14 +47,14 @@ class FeedbackSettings(Section):
     """What a thumbs down does."""
 
     pause_after: int = Field(3, ge=0)  # different askers who are not content pause an entry; 0: never
-    window_days: float = Field(30.0, gt=0)  # in which they are counted
-    keep_answers_h: float = Field(72.0, ge=0)  # answers that can still be looked into; 0 keeps none
+    window_days: Days = 30.0  # in which they are counted
+    keep_answers_h: float = Field(72.0, ge=0, le=24 * CENTURY_DAYS)  # answers to look into; 0 keeps none
 
 
 class RetentionSettings(Section):
     """After how many days something is deleted; without a number it is kept."""
 
-    outcomes_days: float | None = Field(None, gt=0)  # the hourly counts behind the figures stay
-    tickets_days: float | None = Field(None, gt=0)  # closed ones, after their last change; suggestions, too
-    feedback_days: float | None = Field(None, gt=0)
-    audits_days: float | None = Field(None, gt=0)  # their texts; verdicts stay, the error bound needs them
+    outcomes_days: Days | None = None  # the hourly counts behind the figures stay
+    tickets_days: Days | None = None  # closed ones, after their last change; suggestions, too
+    feedback_days: Days | None = None
+    audits_days: Days | None = None  # their texts; verdicts stay, the error bound needs them

@@ -69,4 +69,4 @@ Waiting = dict[_Language, Annotated[Text, _template("ticket", "question", needed
 class Section(BaseModel):
     """A part of the file: unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

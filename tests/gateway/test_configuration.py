@@ -69,16 +69,31 @@ faithfulness: {judge: local, on_unchecked: escalate, streaming: buffer}
         pytest.param("upstream:\n  contexts: 'foo[['", ["line 2, upstream.contexts", "'foo[[' is neither a preset"], id="contexts that are no expression"),
         pytest.param("upstream:\n  api_key: abc", ["line 2, upstream.api_key", "environment only"], id="secret in the file"),
         pytest.param("auth:\n  keys:\n    - {key: hunter2hunter2hunter2, role: admin}", ["line 3, auth.keys.0.key", "environment"], id="key in the file"),
+        pytest.param("upstream: {api_key: '${NO_SUCH_KEY:hunter2}'}", ["line 1, upstream.api_key", "environment only"], id="secret as a default"),
+        pytest.param("storage: {encryption_key: hunter2}", ["line 1, storage.encryption_key", "environment only"], id="encryption key in the file"),
+        pytest.param("storage: {former_encryption_keys: [hunter2]}", ["line 1, storage.former_encryption_keys.0", "environment only"], id="former key in the file"),
+        pytest.param("storage: {url: 'postgresql://sekisho:hunter2@db/sekisho'}", ["line 1, storage.url", "environment only"], id="password in the file"),
+        pytest.param("storage: {url: 'mysql://db/sekisho'}", ["line 1, storage.url", "'mysql'", "expected sqlite:"], id="another database"),
+        pytest.param("storage: {encryption_key: '${EMPTY}'}", ["line 1, storage", "encryption_key", "128 hexadecimal"], id="encryption key set to nothing"),
+        pytest.param("auth: {keys: [{key: '${PATH_OF_NOTHING:}', role: client}]}", ["auth.keys.0.key", "at least 16 characters, not 0"], id="short key"),
+        pytest.param("upstream: {timeout_s: .inf}", ["line 1, upstream.timeout_s", "finite"], id="endless"),
+        pytest.param("retention: {outcomes_days: 1e9}", ["line 1, retention.outcomes_days", "36500"], id="before all dates"),
         pytest.param("policy:\n  must:\n    examples_file: no.txt", ["line 3, policy.must.examples_file", "there is no file"], id="missing examples"),
         pytest.param("policy:\n  must: {documents: nowhere/}", ["line 2, policy.must.documents", "there is no folder"], id="missing documents"),
         pytest.param("policy:\n  must_not:\n    topics:\n      - {name: Bad Name}", ["line 4, policy.must_not.topics.0.name"], id="topic name"),
         pytest.param("policy:\n  may:\n    reply: {fr: Non.}", ["line 3, policy.may.reply.fr"], id="unknown language"),
         pytest.param("a: [", ["line 1", "not YAML"], id="not yaml"),
         pytest.param("- 1", ["expected sections"], id="a list"),
+        pytest.param("null: 3", ["expected sections", "not None"], id="a section without a name"),
+        pytest.param("a: &x {b: *x}", ["alias"], id="an alias of itself"),
+        pytest.param("[" * 9999, ["nested too deeply"], id="nested too deeply"),
         pytest.param("\x00", ["not YAML"], id="control characters"),
     ],
 )  # fmt: skip
-def test_a_wrong_file_is_refused_with_its_line(write, text: str, said: list[str]) -> None:
+def test_a_wrong_file_is_refused_with_its_line(
+    write, monkeypatch: pytest.MonkeyPatch, text: str, said: list[str]
+) -> None:
+    monkeypatch.setenv("EMPTY", "")
     with pytest.raises(ConfigurationError) as refused:
         load_settings(write(text))
     for words in said:
@@ -108,6 +123,8 @@ def test_the_environment_wins_over_the_file(write, monkeypatch: pytest.MonkeyPat
         ("SEKISHO_CACHE__TARGE", "1", "the environment variable SEKISHO_CACHE__TARGE (cache.targe): unknown key"),
         ("SEKISHO_CACHE__TARGE__X", "1", "the environment variable SEKISHO_CACHE__TARGE__X (cache.targe): unknown key"),
         ("SEKISHO_SERVER__PORT", "abc", "the environment variable SEKISHO_SERVER__PORT (server.port): "),
+        ("SEKISHO_GATE__CANARIES", "How?", "SEKISHO_GATE__CANARIES: expected JSON"),
+        ("SEKISHO_STORAGE__ENCRYPTION_KEY", "", "SEKISHO_STORAGE__ENCRYPTION_KEY is set to nothing"),
     ],
 )  # fmt: skip
 def test_a_wrong_override_is_blamed_on_its_variable(
