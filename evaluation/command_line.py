@@ -31,10 +31,7 @@ def scratch(config: Path | None) -> Iterator[Settings]:
     """The configuration over stores of its own: measuring never touches, nor reads, what is served."""
     settings = find_settings(config)
     with TemporaryDirectory(prefix="sekisho-") as folder:
-        storage = settings.storage.model_copy(
-            update={"folder": Path(folder), "url": None, "qdrant_url": None}
-        )
-        yield settings.model_copy(update={"storage": storage})
+        yield settings.stored_in(Path(folder))
 
 
 @contextmanager

@@ -6,14 +6,13 @@ import hashlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from sqlalchemy import insert, select
 from sqlalchemy.engine import make_url
 
 from cache.store import EntryStore
-from cache.transfer import export_entries, import_entries
+from cache.transfer import copy_entries, import_entries
 from classifiers.faithfulness.promise import CalibratedJudge
 from encoders import Encoder
 from gateway.checking.opening import judge_apart
@@ -83,16 +82,11 @@ async def shelf_digest(entries: EntryStore, tenant: str) -> str:
 
 
 async def _copy_entries(served: Settings, scratch: Settings, tenant: str) -> None:
-    with TemporaryDirectory(prefix="sekisho-") as folder:
-        file = Path(folder) / "entries.jsonl"
-        async with open_database(served) as database:
-            written = await export_entries(EntryStore(database), tenant, file)
-            cuts = await _cuts(database)
-        async with open_database(scratch) as database:
-            if written:
-                await import_entries(EntryStore(database), tenant, file, by="sekisho evaluate")
-            async with database.begin() as connection:
-                await remember(connection, cuts)
+    async with open_database(served) as source, open_database(scratch) as target:
+        await copy_entries(EntryStore(source), EntryStore(target), tenant, by="sekisho evaluate")
+        cuts = await _cuts(source)
+        async with target.begin() as connection:
+            await remember(connection, cuts)
 
 
 async def _cuts(database: Database) -> dict[str, Any]:

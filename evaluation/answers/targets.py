@@ -204,10 +204,7 @@ async def _assembled(
 
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="sekisho-"))
-        storage = settings.storage.model_copy(
-            update={"folder": Path(folder), "url": None, "qdrant_url": None}
-        )
-        scratch = settings.model_copy(update={"storage": storage})
+        scratch = settings.stored_in(Path(folder))
         configure_logging(settings.logging.model_copy(update={"level": "error"}))
         await carry_over(settings, scratch)
         await carry_over_shelf(settings, scratch, entries, tenant=tenant)

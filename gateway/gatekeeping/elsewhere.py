@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cache.store import EntryStore
-from cache.transfer import export_entries, import_entries
+from cache.transfer import copy_entries
 from encoders import Encoder
 from gateway.gatekeeping.learning import taught
 from gateway.gatekeeping.opening import fitted_gate
@@ -17,7 +17,7 @@ from gateway.gatekeeping.promises import GatePromises
 from gateway.review.gate_examples import GateExamples
 from gateway.settings import Settings
 from gateway.stages import Gate
-from gateway.stores import Stores, open_stores
+from gateway.stores import open_stores
 from gateway.switched_off import NoGate
 from storage.sql import Database
 
@@ -34,22 +34,14 @@ async def gate_elsewhere(
         ConfigurationError, ClassifierError, StoreUnavailable: naming what can't be read or fitted.
     """
     with TemporaryDirectory(prefix="sekisho-") as folder:
-        storage = settings.storage.model_copy(
-            update={"folder": Path(folder), "url": None, "qdrant_url": None}
-        )
-        scratch = settings.model_copy(update={"storage": storage})
+        scratch = settings.stored_in(Path(folder))
         async with open_stores(scratch) as stores:
             if not settings.gate.enabled:
                 yield NoGate(), stores.encoder
                 return
-            await _copy_entries(served, stores, tenant, Path(folder) / "entries.jsonl")
+            if await copy_entries(EntryStore(served), stores.entries, tenant, by="sekisho replay"):
+                await stores.index_pending()
             await stores.documents.ingest([settings.path(root) for root in settings.policy.must.documents])
             policy = read_policy(settings)
             learnt = taught(policy, await GateExamples(served, policy).accepted(tenant))
             yield await fitted_gate(scratch, stores, GatePromises(served), learnt, tenant), stores.encoder
-
-
-async def _copy_entries(served: Database, stores: Stores, tenant: str, file: Path) -> None:
-    if await export_entries(EntryStore(served), tenant, file):
-        await import_entries(stores.entries, tenant, file, by="sekisho replay")
-        await stores.index_pending()

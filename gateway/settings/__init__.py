@@ -299,6 +299,11 @@ class Settings(BaseSettings):
         """A path of the file, seen from the file's folder."""
         return self._base / relative
 
+    def stored_in(self, folder: Path) -> Self:
+        """The same configuration over embedded stores of its own: what is served stays as it is."""
+        storage = self.storage.model_copy(update={"folder": folder, "url": None, "qdrant_url": None})
+        return self.model_copy(update={"storage": storage})
+
     @property
     def database_url(self) -> str:
         """SQLAlchemy's URL of the truth."""
