@@ -11,6 +11,7 @@ from cache.store import EntryStore
 from cache.transfer import copy_entries
 from encoders import Encoder
 from gateway.gatekeeping.learning import taught
+from gateway.gatekeeping.lists import read_rules
 from gateway.gatekeeping.opening import fitted_gate
 from gateway.gatekeeping.policy import read_policy
 from gateway.gatekeeping.promises import GatePromises
@@ -44,4 +45,6 @@ async def gate_elsewhere(
             await stores.documents.ingest([settings.path(root) for root in settings.policy.must.documents])
             policy = read_policy(settings)
             learnt = taught(policy, await GateExamples(served, policy).accepted(tenant))
-            yield await fitted_gate(scratch, stores, GatePromises(served), learnt, tenant), stores.encoder
+            rules, promises = read_rules(scratch), GatePromises(served)
+            gate = await fitted_gate(scratch, stores, promises, rules, learnt, tenant)
+            yield gate, stores.encoder

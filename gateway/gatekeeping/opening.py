@@ -15,6 +15,7 @@ from classifiers.gate.kept import KeptFits
 from classifiers.gate.lexical import Rarity
 from classifiers.gate.passages import PassageScope
 from classifiers.gate.promise import CutsInForce
+from classifiers.gate.rules import Rules
 from gateway.background import Loop
 from gateway.gatekeeping.canaries import Canaries
 from gateway.gatekeeping.learning import LearningGate, taught
@@ -88,7 +89,7 @@ async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> Asy
         gate: Gate = NoGate()
         forbids, learning = gate, None
         if settings.gate.enabled:
-            fit = partial(fitted_gate, settings, stores, promises)
+            fit = partial(fitted_gate, settings, stores, promises, read_rules(settings))
             learning = LearningGate(
                 await fit(policy, "default"),
                 policy,
@@ -123,7 +124,7 @@ async def gate_sources(stores: Stores, kept: KeptFits | None = None) -> list[Sco
 
 
 async def fitted_gate(
-    settings: Settings, stores: Stores, promises: GatePromises, policy: Policy, tenant: str
+    settings: Settings, stores: Stores, promises: GatePromises, rules: Rules, policy: Policy, tenant: str
 ) -> ExampleGate:
     """The gate of a policy over these stores, with the tenant's calibrated cuts, and no judge from outside.
 
@@ -140,7 +141,7 @@ async def fitted_gate(
         tenant=tenant,
         background=None if settings.gate.background else {},
         verified=await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS),
-        rules=read_rules(settings),
+        rules=rules,
         in_force=cuts,
         kept=kept,
     )
@@ -160,7 +161,7 @@ async def fit_apart(stores: Stores, settings: Settings, tenant: str) -> Gate:
     policy = read_policy(settings)
     learnt = taught(policy, await GateExamples(stores.database, policy).accepted(tenant))
     apart = GatePromises(stores.database)  # those of the gate that serves must not hear of this one
-    return await fitted_gate(settings, stores, apart, learnt, tenant)
+    return await fitted_gate(settings, stores, apart, read_rules(settings), learnt, tenant)
 
 
 async def kept_fits(settings: Settings, stores: Stores, tenant: str) -> KeptFits:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from gateway.gatekeeping import learning
 from tests.chatbot import Chatbot
 from tests.gateway.conftest import POLICY, UPSTREAM
 from tests.gateway.running import KEYS, OTHER_TENANT, Gateway, settings
@@ -231,19 +230,14 @@ def test_a_canary_that_never_passed_alarms_and_stops_nothing(tmp_path: Path) -> 
         assert label(again, LOCK) == "must"
 
 
-def test_a_list_that_was_broken_meanwhile_fails_the_lesson_and_not_the_learning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(learning, "TRY_AGAIN_S", 0.0)
-    listed = tmp_path / "deny.jsonl"
-    listed.write_text('{"text": "Who owns the library?"}\n', "utf-8")
+def test_a_list_that_is_edited_meanwhile_counts_for_no_tenant_until_the_next_start(tmp_path: Path) -> None:
+    listed, owner = tmp_path / "deny.jsonl", "Who owns the library?"
+    listed.write_text(f'{{"text": "{owner}"}}\n', "utf-8")
     with Gateway(settings(tmp_path, POLICY + "gate: {deny_file: deny.jsonl}\n")) as running:
         listed.write_text('{"pattern": "("}\n', "utf-8")
         assert decided(running, proposed(running, label="must", text=LOCK), "accepted") == 200
-        assert in_time(lambda: lesson(running).get("state") == "failed")
-        assert "deny.jsonl" in lesson(running)["reason"]
-        listed.write_text('{"text": "Who owns the library?"}\n', "utf-8")
         assert in_time(lambda: label(running, LOCK) == "must")
+        assert label(running, owner) == label(running, owner, key=OTHER_TENANT) == "must_not"
 
 
 async def test_another_replica_learns_it_too(tmp_path: Path, postgres: PostgresServer) -> None:
