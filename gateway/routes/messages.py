@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -11,7 +13,10 @@ from gateway.domain import Conversation, Turn
 from gateway.errors import InvalidRequest
 from gateway.settings import ServerSettings
 
-__all__ = ["Message", "conversation"]
+__all__ = ["Message", "check_readable", "conversation"]
+
+REPLIES_ARE_LONGER = 4  # times a question, at most
+MOST_MARKS = 30  # on one character, as in Unicode's stream-safe text (UAX 15)
 
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 
@@ -58,11 +63,10 @@ def conversation(
         )
     if not turns[-1].text.strip():
         raise InvalidRequest("the question is empty", param=f"messages[{last}].content")
-    if len(turns[-1].text) > limits.max_question_chars:
-        raise InvalidRequest(
-            f"a question may have at most {limits.max_question_chars} characters, not {len(turns[-1].text)}",
-            param=f"messages[{last}].content",
-        )
+    for place, turn in enumerate(turns):
+        if turn.role != "system":  # those are the operator's, and nobody reads them
+            longest = limits.max_question_chars * (1 if turn.role == "user" else REPLIES_ARE_LONGER)
+            check_readable(turn.text, longest=longest, param=f"messages[{place}].content")
     return Conversation(
         turns=turns,
         tenant=tenant,
@@ -72,6 +76,29 @@ def conversation(
         options=options or {},
         choices=choices,
     )
+
+
+def check_readable(text: str, *, longest: int, param: str) -> None:
+    """Refuse a text that would take too long to read, counted as it is read: by NFKC, ㌖ has six characters.
+
+    Python orders a run of combining marks in time that grows with its square, and nobody else runs meanwhile.
+
+    Raises:
+        InvalidRequest: saying why.
+    """
+    size = len(text)
+    if size <= longest and not text.isascii():
+        if any(marks and len(list(run)) > MOST_MARKS for marks, run in groupby(text, _is_mark)):
+            raise InvalidRequest(
+                f"more than {MOST_MARKS} combining marks in a row can't be read", param=param
+            )
+        size = len(unicodedata.normalize("NFKC", text))
+    if size > longest:
+        raise InvalidRequest(f"at most {longest} characters are read, not {size}", param=param)
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.combining(character) > 0
 
 
 def _turn(message: Message, place: int) -> Turn:

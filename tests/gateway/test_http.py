@@ -257,6 +257,10 @@ ASK = {"role": "user", "content": LATE_QUESTION}
         pytest.param({"messages": [{"role": "assistant", "content": "x"}]}, 400, "messages[0].role", "role: user", id="not the asker's turn"),
         pytest.param({"messages": [{"role": "user", "content": "  "}]}, 400, "messages[0].content", "empty", id="empty question"),
         pytest.param({"messages": [{"role": "user", "content": "x" * 9000}]}, 400, "messages[0].content", "8000", id="endless question"),
+        pytest.param({"messages": [{"role": "user", "content": "㌖" * 8000}]}, 400, "messages[0].content", "not 48000", id="question of wide signs"),
+        pytest.param({"messages": [{"role": "user", "content": "e" + "\u0301\u0323" * 3000}]}, 400, "messages[0].content", "30 combining marks", id="marks upon marks"),
+        pytest.param({"messages": [{"role": "user", "content": "x" * 9000}, ASK]}, 400, "messages[0].content", "8000", id="endless question before"),
+        pytest.param({"messages": [{"role": "assistant", "content": "㌖" * 9000}, ASK]}, 400, "messages[0].content", "32000", id="endless reply before"),
         pytest.param({"messages": [ASK] * 3000}, 400, "messages", "too many", id="thousands of messages"),
         pytest.param({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, 400, "messages[0].content[0]", "type text", id="an image"),
         pytest.param({"messages": [{"role": "tool", "content": "x"}, ASK]}, 400, "messages[0].role", "tool", id="tool result"),
@@ -278,6 +282,23 @@ def test_a_request_that_cannot_be_used_names_the_field(
     assert said in error["message"]
     assert param in (None, error["param"])
     assert reply.headers["x-sekisho-outcome"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/gate", {"question": "㌖" * 8000}),
+        ("/v1/cache/lookup", {"question": "㌖" * 8000}),
+        ("/v1/faithfulness", {"answer": "㌖" * 10_000, "contexts": []}),
+        ("/v1/faithfulness", {"answer": "x", "contexts": ["e" + "\u0301\u0323" * 40_000]}),
+        ("/v1/faithfulness", {"answer": "x", "contexts": [], "question": "x" * 9000}),
+    ],
+)
+def test_a_check_reads_no_text_that_would_hold_up_everybody(
+    gateway: Gateway, path: str, body: dict[str, Any]
+) -> None:
+    with gateway.http() as client:
+        assert client.post(path, json=body).status_code == 400
 
 
 @pytest.mark.parametrize(
