@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from cache.rows import new_id
 from gateway.database import reading, writing
 from gateway.errors import Conflict, InvalidRequest, NotFound
+from gateway.rendering import rendered
 from storage.schema import acceptance_pairs, acceptance_tests, acceptance_votes
 from storage.sql import Database
 
@@ -186,13 +187,13 @@ class AcceptanceTests:
 
 def commitment_of(pairs: Sequence[Pair], *, margin: float, key: str) -> str:
     """What shows at the end that pairs, margin and key are those of the beginning."""
-    return _digest(json.dumps([key, margin, [asdict(pair) for pair in pairs]], ensure_ascii=False))
+    return _digest(_told([key, margin, [asdict(pair) for pair in pairs]]))
 
 
 def chained(before: str, vote: Vote) -> str:
     """The hash of a vote and of all that came before it."""
     told = [before, vote.number, vote.by, vote.at.isoformat(), vote.better, list(vote.critical), vote.comment]
-    return _digest(json.dumps(told, ensure_ascii=False))
+    return _digest(_told(told))
 
 
 async def _test_row(
@@ -209,6 +210,11 @@ async def _test_row(
 def _vote(row: Any) -> Vote:
     names = ("number", "by", "at", "better", "comment", "chain")
     return Vote(**{name: row[name] for name in names}, critical=tuple(row["critical"]))
+
+
+def _told(values: object) -> str:
+    """Values as text, each as the database gives it back."""
+    return json.dumps(rendered(values), ensure_ascii=False)
 
 
 def _digest(text: str) -> str:

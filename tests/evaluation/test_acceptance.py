@@ -21,7 +21,16 @@ from evaluation.answers.cases import case_digest, case_of
 from evaluation.answers.results import CaseResult, Said, written
 from gateway.cli import app
 from gateway.errors import Conflict, InvalidRequest
-from gateway.review.acceptance_tests import AcceptanceTest, Better, Pair, Vote, chained, commitment_of
+from gateway.review.acceptance_tests import (
+    AcceptanceTest,
+    AcceptanceTests,
+    Better,
+    Pair,
+    Vote,
+    chained,
+    commitment_of,
+)
+from storage.sql import Database
 
 NOON = datetime(2026, 4, 1, 12, tzinfo=UTC)
 KEY = Key(test="t", secret="5e" * 32, seed=1, commitment="")
@@ -59,6 +68,21 @@ def filled(sheet: Path, choose: Callable[[str], str]) -> None:
     for row in workbook.worksheets[0].iter_rows(min_row=2):
         row[4].value = choose(str(row[2].value))
     workbook.save(sheet)
+
+
+async def test_what_no_database_keeps_is_no_tampering(database: Database) -> None:
+    drawn = replace(pairs(1)[0], left="It is\x00free.")
+    store, made = AcceptanceTests(database), commitment_of([drawn], margin=0.1, key=KEY.secret)
+    test = await store.create([drawn], tenant="acme", name="A", margin=0.1, commitment=made, by="t")
+    for comment in ("half \ud83d", "\x00"):
+        await store.vote(test, drawn.number, "left", tenant="acme", by="sato", comment=comment)
+    found = unblinded(
+        await store.test(test, tenant="acme"),
+        await store.pairs(test, tenant="acme"),
+        await store.votes(test, tenant="acme"),
+        KEY.model_copy(update={"test": test, "commitment": made}),
+    )
+    assert found.judged == 1
 
 
 def test_people_who_prefer_the_gateway_show_that_it_is_not_inferior(
