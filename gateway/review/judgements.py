@@ -22,7 +22,7 @@ from gateway.review.tickets import Ticket, Tickets, record_event
 from storage.schema import draft_labels
 from storage.sql import Database
 
-__all__ = ["DraftLabel", "Drafted", "Judgements", "drafted"]
+__all__ = ["DraftLabel", "Drafted", "Judgements", "draft_of", "drafted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +85,7 @@ class Judgements:
         self, connection: AsyncConnection, ticket: Ticket, *, faithful: bool, by: str
     ) -> None:
         """Label a draft in a transaction that changes other things, too."""
-        draft = drafted(ticket)
-        if draft is None:
-            raise InvalidRequest(f"faithful: ticket {ticket.id} has no draft to label", param="faithful")
+        draft = draft_of(ticket)
         row = {
             "ticket_id": ticket.id,
             "tenant": ticket.tenant,
@@ -122,8 +120,16 @@ class Judgements:
         return tuple(DraftLabel(**row | {"contexts": tuple(row["contexts"])}) for row in map(dict, rows))
 
 
+def draft_of(ticket: Ticket) -> Drafted:
+    """The draft that a reviewer labels. Raises `InvalidRequest` if there was none."""
+    draft = drafted(ticket)
+    if draft is None:
+        raise InvalidRequest(f"faithful: ticket {ticket.id} has no draft to label", param="faithful")
+    return draft
+
+
 def drafted(ticket: Ticket) -> Drafted | None:
-    """The draft inside a ticket, with what the judge said of its statements."""
+    """The draft inside a ticket, with what the judge said of its statements; None if there was none."""
     found = {step["stage"]: step["found"] for step in ticket.steps if "stage" in step}
     draft = found.get("rag") or {}
     if draft.get("type") != "draft":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.trial import Trials
+from encoders import Encoder, EncoderError, Vector
 from encoders.testing import HashingEncoder
 from gateway.exports import Period, write_export
 from gateway.review.closing.sheets import DecidedReport, DecidedReviews
@@ -43,12 +45,21 @@ class Room:
         return await self.reviews.take(file, tenant="acme", by="Sato", keep=keep)
 
 
+class SilentEncoder(HashingEncoder):
+    async def encode(self, texts: Sequence[str], /) -> Vector:
+        raise EncoderError("the model is gone")
+
+
 @pytest.fixture
 def room(database: Database, tmp_path: Path) -> Room:
-    encoder, entries, tickets = HashingEncoder(), EntryStore(database), Tickets(database)
+    return room_with(HashingEncoder(), database, tmp_path)
+
+
+def room_with(encoder: Encoder, database: Database, tmp_path: Path) -> Room:
+    entries, tickets = EntryStore(database), Tickets(database)
     index = MemoryIndex(encoder.identity)
     trials = Trials(Shelf(entries, index, encoder), entries, index, encoder)
-    approvals = Approvals(database, trials, encoder)
+    approvals = Approvals(database, trials, encoder, on_collision="refuse")
     reviews = DecidedReviews(tickets, closing_desk(database, tickets).closing, approvals)
     return Room(tickets, entries, reviews, tmp_path)
 
@@ -95,15 +106,27 @@ async def test_a_ticket_that_changed_since_the_export_is_shown_and_left_alone(ro
         ({"faithful": "yes"}, "faithful"),
     ],
 )
-async def test_a_row_that_cannot_be_used_is_refused_by_line_and_field(
+async def test_a_row_that_cannot_be_used_is_refused_by_line_and_field_in_a_trial_as_well(
     room: Room, said: dict[str, Any], field: str
 ) -> None:
     good, bad = await room.ticket(), await room.ticket("Where is it?")
-    report = await room.take(row_of(good), row_of(bad, **said))
-    assert [(one.line, one.field) for one in report.refused] == [(2, field)]
-    assert report.closed == 1
+    for keep in (False, True):
+        report = await room.take(row_of(good), row_of(bad, **said), keep=keep)
+        assert [(one.line, one.field) for one in report.refused] == [(2, field)]
+        assert report.closed == 1
     left = await room.tickets.get(bad.id, tenant="acme")
     assert (left.state, left.answer, left.claimed_by) == ("open", None, None)
+
+
+async def test_a_ticket_that_cannot_be_looked_at_is_held_by_nobody(
+    database: Database, tmp_path: Path
+) -> None:
+    room = room_with(SilentEncoder(), database, tmp_path)
+    ticket = await room.ticket()
+    with pytest.raises(EncoderError):
+        await room.take(row_of(ticket, publish="yes"))
+    left = await room.tickets.get(ticket.id, tenant="acme")
+    assert (left.state, left.claimed_by) == ("open", None)
 
 
 async def test_what_is_exported_to_csv_is_read_back(room: Room, database: Database) -> None:

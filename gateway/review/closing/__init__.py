@@ -18,7 +18,7 @@ from cache.store import EntryStore
 from gateway.errors import Conflict, InvalidRequest
 from gateway.review.closing.promotion import OF_ENTRY, Publication, prepared, publish_within
 from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples
-from gateway.review.judgements import Judgements
+from gateway.review.judgements import Judgements, draft_of
 from gateway.review.tickets import Ticket, Tickets
 from storage.texts import storable
 
@@ -27,7 +27,11 @@ __all__ = ["Closed", "Closing", "Review"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """What a reviewer says of a ticket. Whatever is left out stays as it is."""
+    """What a reviewer says of a ticket. Whatever is left out stays as it is.
+
+    Raises:
+        InvalidRequest: if it contradicts itself.
+    """
 
     answer: str | None = None  # what the asker gets; None: the ticket is dismissed
     publication: Publication | None = None  # the answer becomes a verified entry
@@ -36,6 +40,16 @@ class Review:
     topic: str = ""  # of must_not
     faithful: bool | None = None  # whether the draft was supported by its passages
     comment: str = ""
+
+    def __post_init__(self) -> None:
+        if self.publication is not None and self.answer is None:
+            raise InvalidRequest("answer: expected one, as it is to be published", param="answer")
+        if self.publication is not None and self.gate in ("may", "must_not"):
+            raise InvalidRequest(
+                f"gate: {self.gate} is refused, so its answer can't be published as well", param="gate"
+            )
+        if self.topic and self.gate != "must_not":
+            raise InvalidRequest("topic: only must_not has topics", param="topic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +91,9 @@ class Closing:
             Conflict: if another holds the ticket, it was closed otherwise, or the question waits as an
                 example of another class.
         """
-        _refuse_contradictions(review)
-        ticket = await self._tickets.get(ticket_id, tenant=tenant)
-        content = None
+        ticket, content = await self._tickets.get(ticket_id, tenant=tenant), None
+        if ticket.state not in ("answered", "dismissed"):
+            await self.refuse_unfit(ticket, review)
         if ticket.state not in ("answered", "dismissed") and review.publication is not None:
             ticket, content = await prepared(
                 self._tickets, self._entries, ticket, review.answer or "", review.publication,
@@ -87,10 +101,17 @@ class Closing:
             )  # fmt: skip
         if ticket.state in ("answered", "dismissed"):
             return await self._repeated(ticket, review, by=by)
-        if review.gate is not None:
-            await self._tickets.refuse_leaning(ticket, param="gate")
         async with changing(self._entries.db, tenant) as connection:
             return await self._close(connection, ticket, review, content, by=by)
+
+    async def refuse_unfit(self, ticket: Ticket, review: Review) -> None:
+        """Raise `InvalidRequest` for what a review says of a ticket that has no such thing."""
+        if review.publication is not None and review.publication.question is None:
+            await self._tickets.refuse_leaning(ticket, param="question")
+        if review.gate is not None:
+            await self._tickets.refuse_leaning(ticket, param="gate")
+        if review.faithful is not None:
+            draft_of(ticket)
 
     async def take_back(self, ticket_id: str, *, tenant: str, by: str) -> None:
         """Take a dismissal back: the ticket waits again, and its example goes unless an admin took it.
@@ -147,14 +168,3 @@ class Closing:
             raise Conflict(f"ticket {ticket.id} was already {ticket.state} by {ticket.claimed_by}")
         entry = await self._entries.get(ticket.tenant, ticket.entry_id) if ticket.entry_id else None
         return Closed(ticket, entry, example)
-
-
-def _refuse_contradictions(review: Review) -> None:
-    if review.publication is not None and review.answer is None:
-        raise InvalidRequest("answer: expected one, as it is to be published", param="answer")
-    if review.publication is not None and review.gate in ("may", "must_not"):
-        raise InvalidRequest(
-            f"gate: {review.gate} is refused, so its answer can't be published as well", param="gate"
-        )
-    if review.topic and review.gate != "must_not":
-        raise InvalidRequest("topic: only must_not has topics", param="topic")

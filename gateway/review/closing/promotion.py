@@ -55,9 +55,7 @@ async def prepared(
 
     Raises:
         Conflict: if another holds the ticket.
-        InvalidRequest: if the ticket's question can't stand alone and no other is given.
     """
-    await _refuse_if_leaning(tickets, ticket, publication)
     try:
         ticket = await tickets.claim(ticket.id, tenant=ticket.tenant, by=by)
     except Conflict:
@@ -118,9 +116,3 @@ async def _reviewed(entries: EntryStore, ticket: Ticket, answer: str, publicatio
         if sources is None
         else await in_present_version(entries.db, sources),
     )
-
-
-async def _refuse_if_leaning(tickets: Tickets, ticket: Ticket, publication: Publication) -> None:
-    """ "And for children?" must not become the question of an entry: it would answer other conversations."""
-    if publication.question is None:
-        await tickets.refuse_leaning(ticket, param="question")

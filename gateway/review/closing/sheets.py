@@ -63,6 +63,8 @@ def _read_decided(path: Path) -> Iterator[Decided | Refusal | None]:
             yield _decided(row.line, row.values, csv=path.suffix.lower() == ".csv")
         except InvalidEntry as wrong:
             yield Refusal(row.line, wrong.field, wrong.expected)
+        except InvalidRequest as wrong:
+            yield Refusal(row.line, wrong.param or "row", str(wrong))
 
 
 class DecidedReviews:
@@ -74,10 +76,10 @@ class DecidedReviews:
         self._approvals = approvals
 
     async def take(self, path: Path, *, tenant: str, by: str, keep: bool) -> DecidedReport:
-        """Close what can be closed; with `keep` false nothing changes, and collisions are not looked for.
+        """Close what can be closed; with `keep` false nothing changes, and what competes is not looked for.
 
         Raises:
-            UnreadableTable, StoreUnavailable: what was closed before stays closed.
+            UnreadableTable, StoreUnavailable, IndexUnavailable, EncoderError: what was closed stays closed.
         """
         refused: list[Refusal] = []
         closed = published = undecided = 0
@@ -100,6 +102,7 @@ class DecidedReviews:
         try:
             ticket = await self._tickets.get(row.ticket, tenant=tenant)
             _refuse_if_changed(ticket, row.revision, by=by)
+            await self._closing.refuse_unfit(ticket, row.review)
             if keep:
                 await self._kept(ticket, row.review, by=by)
         except InvalidEntry as wrong:
@@ -114,7 +117,7 @@ class DecidedReviews:
         check = self._approvals.begin(accept_collisions=False).check
         try:
             await self._closing.close(ticket.id, review, tenant=ticket.tenant, by=by, check=check)
-        except (InvalidRequest, Conflict, CacheError):
+        except Exception:
             if ticket.state == "open":  # publishing claims it first: others must not find it held
                 with suppress(Conflict):
                     await self._tickets.release(ticket.id, tenant=ticket.tenant, by=by)
