@@ -28,7 +28,7 @@ from classifiers.faithfulness.placing import new_parts
 from classifiers.faithfulness.said import CITATION
 from classifiers.faithfulness.segmentation import sentences
 from classifiers.faithfulness.statements import Statement, statements_to_judge
-from classifiers.faithfulness.wording import rarity
+from classifiers.faithfulness.wording import weight
 from encoders import Encoder, EncoderError
 
 __all__ = ["CrossEncoderJudge", "ReadsPairs"]
@@ -159,7 +159,7 @@ def _readable(claim: str) -> str:
 
 def _shared(claim: str, places: Sequence[_Place]) -> Sequence[float]:
     content = Line(claim).content
-    return [sum(rarity(term) for term in content & place.content) for place in places]
+    return [weight(content & place.content) for place in places]
 
 
 def _most(scores: Sequence[float], count: int) -> list[int]:

@@ -12,7 +12,7 @@ from classifiers.faithfulness.quantity_pool import QuantityPool
 from classifiers.faithfulness.said import CITATION
 from classifiers.faithfulness.segmentation import sentences
 from classifiers.faithfulness.statements import Statement
-from classifiers.faithfulness.wording import rarity
+from classifiers.faithfulness.wording import weight
 
 __all__ = ["left_out", "new_parts", "placed", "span_of"]
 
@@ -25,7 +25,7 @@ def placed(claim: str, answer: str) -> Statement:
     said = Line(claim)
     best, most = None, LEAST_SHARED
     for sentence in sentences(answer):
-        shared = _weight(said.content & Line(sentence.text).content) / (_weight(said.content) or 1.0)
+        shared = weight(said.content & Line(sentence.text).content) / (weight(said.content) or 1.0)
         if shared > most:
             best, most = sentence, shared
     return Statement(best.text, best.start, best.end, claim) if best else Statement("", 0, 0, claim)
@@ -45,11 +45,7 @@ def left_out(own: Sequence[Statement], found: Sequence[Statement]) -> list[State
 def _taken_up(line: Line, content: frozenset[str], numbers: QuantityPool) -> bool:
     if any(numbers.find(quantity) != "same" for quantity in line.quantities):
         return False
-    return _weight(line.content & content) >= LEAST_TAKEN_UP * _weight(line.content)
-
-
-def _weight(content: frozenset[str]) -> float:
-    return sum(rarity(term) for term in content)
+    return weight(line.content & content) >= LEAST_TAKEN_UP * weight(line.content)
 
 
 def span_of(best: Place | None) -> PassageSpan | None:

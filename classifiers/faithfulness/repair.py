@@ -19,7 +19,7 @@ from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.said import CITATION
 from classifiers.faithfulness.segmentation import LIST_MARK, Sentence, script_language, sentences
 from classifiers.faithfulness.speech_acts import speech_act
-from classifiers.faithfulness.wording import rarity
+from classifiers.faithfulness.wording import weight
 
 __all__ = ["Repaired", "repaired"]
 
@@ -208,7 +208,7 @@ def _answers(parts: Sequence[_Part], question: str) -> bool:
 def _about(part: _Part, asked: Line) -> float:
     """The weight of the question's words that a sentence or the place that supports it takes up."""
     shared = asked.content & (Line(part.text).content | Line(part.evidence).content)
-    return sum(rarity(term) for term in shared)
+    return weight(shared)
 
 
 def _text_without(answer: str, cut: Sequence[_Part]) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from math import fsum
 from sys import intern
 from typing import Any
 
@@ -25,6 +26,7 @@ __all__ = [
     "stem",
     "terms",
     "units",
+    "weight",
 ]
 
 CJK = "々〆ぁ-ゖァ-ヺー㐀-䶿一-鿿豈-﫿"
@@ -195,6 +197,11 @@ def rarity(term: str) -> float:
     if is_cjk(term) and HIRAGANA.search(term):
         return min(MIXED_PAIR, _common().get(term, RAREST))
     return _common().get(term, RAREST)
+
+
+def weight(terms: Iterable[str]) -> float:
+    """How much some terms say together, in whatever order they come."""
+    return fsum(map(rarity, terms))
 
 
 @cache
