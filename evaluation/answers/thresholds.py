@@ -85,7 +85,9 @@ def read_thresholds(file: Path) -> Thresholds:
 
 
 def checks(wanted: Thresholds, found: Comparison, now: Summary) -> list[Check]:
-    """Every threshold with its verdict. A figure that could not be determined keeps none.
+    """Every threshold with its verdict.
+
+    A figure that could not be determined keeps none; without a case in both runs, no change is determined.
 
     Raises:
         InvalidRequest: if a metric is named that was not measured in both runs.
@@ -95,7 +97,8 @@ def checks(wanted: Thresholds, found: Comparison, now: Summary) -> list[Check]:
 
 def _of_good(wanted: Thresholds, found: Comparison, now: Summary) -> Iterator[Check]:
     good, interval = wanted.good, now.good.ci95
-    drop = (found.good.before.value or 0.0) - (found.good.after.value or 0.0)
+    before, after = found.good.before.value, found.good.after.value
+    drop = None if before is None or after is None else before - after
     if good.min_share is not None:
         yield _least("good.min_share", now.good.value, good.min_share)
     if good.min_lower is not None:
@@ -103,7 +106,8 @@ def _of_good(wanted: Thresholds, found: Comparison, now: Summary) -> Iterator[Ch
     if good.max_drop is not None:
         yield _most("good.max_drop", drop, good.max_drop)
     if good.max_became_bad is not None:
-        yield _most("good.max_became_bad", found.good.became_bad, good.max_became_bad)
+        became_bad = found.good.became_bad if found.n else None
+        yield _most("good.max_became_bad", became_bad, good.max_became_bad)
 
 
 def _of_metrics(wanted: Thresholds, found: Comparison, now: Summary) -> Iterator[Check]:
@@ -135,7 +139,7 @@ def _of_cases(wanted: Thresholds, found: Comparison, now: Summary) -> Iterator[C
         told = f"{found.cached.unchanged} unchanged" + (
             f", changed: {', '.join(changed[:10])}" if changed else ""
         )
-        yield Check("cached_unchanged", not changed, told)
+        yield Check("cached_unchanged", found.n > 0 and not changed, told)
 
 
 def _least(name: str, value: float | None, bound: float) -> Check:

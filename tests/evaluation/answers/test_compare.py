@@ -68,6 +68,24 @@ def answered_anew(runs: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
     return folders[0], folders[1]
 
 
+def test_runs_without_a_case_in_common_keep_no_threshold(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in (runs[0] / "results.jsonl").read_text("utf-8").splitlines()]
+    other = [row | {"case": row["case"] | {"id": f"other {row['case']['id']}"}} for row in rows]
+    (tmp_path / "other").mkdir()
+    write_rows(tmp_path / "other" / "results.jsonl", other)
+    (tmp_path / "t.yaml").write_text(
+        "good: {max_drop: 0.5, max_became_bad: 3}\ncached_unchanged: true", "utf-8"
+    )
+    result = evaluated(
+        "compare", runs[0], tmp_path / "other", "--thresholds", tmp_path / "t.yaml",
+        "--json", tmp_path / "c.json",
+    )  # fmt: skip
+    assert result.exit_code == 1, result.output
+    found = json.loads((tmp_path / "c.json").read_text("utf-8"))
+    assert found["n"] == 0
+    assert [one["kept"] for one in found["thresholds"]] == [False, False, False]
+
+
 @pytest.mark.parametrize(
     ("thresholds", "code", "missed"),
     [
