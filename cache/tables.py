@@ -142,6 +142,8 @@ def _json_row(line: int, text: bytes) -> Row | RowProblem:
         return RowProblem(line, f"expected a JSON object: {broken.msg} at character {broken.pos}")
     except RecursionError:
         return RowProblem(line, "expected a JSON object: it is nested too deeply")
+    except ValueError as broken:  # an integer of thousands of digits
+        return RowProblem(line, f"expected a JSON object: {broken}")
     if not isinstance(values, dict):
         return RowProblem(line, f"expected a JSON object, found a {type(values).__name__}")
     return Row(line, values)
@@ -151,16 +153,22 @@ def _read_xlsx(
     path: Path, required: Sequence[str], headings: Mapping[str, str]
 ) -> Iterator[tuple[int, Sequence[Any]]]:
     """Cells of the sheet that has the required columns; where none are required, of the first one."""
-    from openpyxl import (
-        load_workbook,
-    )  # here and below: it costs a start 0.1 s, and a gateway seldom needs it
+    # Here and below: it costs a start 0.1 s, and a gateway seldom needs it.
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
-        workbook = load_workbook(path, read_only=True, data_only=True)
-    except (InvalidFileException, zipfile.BadZipFile, KeyError, ValueError, OSError) as broken:
+        yield from _sheet_cells(path, required, headings)
+    except (InvalidFileException, zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError) as broken:
+        # of both XML parsers' errors SyntaxError is the base
         raise UnreadableTable(f"{path.name}: expected an XLSX workbook: {broken}") from broken
-    with closing(workbook):
+
+
+def _sheet_cells(
+    path: Path, required: Sequence[str], headings: Mapping[str, str]
+) -> Iterator[tuple[int, Sequence[Any]]]:
+    from openpyxl import load_workbook
+
+    with closing(load_workbook(path, read_only=True, data_only=True)) as workbook:
         sheets = workbook.worksheets
         if not sheets:
             raise UnreadableTable(f"{path.name}: the workbook has no sheet")

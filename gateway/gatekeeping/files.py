@@ -58,3 +58,5 @@ def _json(line: str, where: str) -> Any:
         return json.loads(line)
     except json.JSONDecodeError as exc:
         raise ConfigurationError(f"{where}: not JSON: {exc.msg}") from exc
+    except (ValueError, RecursionError) as exc:  # an integer of thousands of digits, nesting without end
+        raise ConfigurationError(f"{where}: not JSON: {exc}") from exc

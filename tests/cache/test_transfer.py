@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from openpyxl import Workbook, load_workbook
@@ -139,6 +140,25 @@ async def test_a_file_that_is_no_table_is_refused_whole(
     with pytest.raises(UnreadableTable) as refused:
         await imported(store, tmp_path / name, data)
     assert expected in str(refused.value)
+
+
+async def test_a_workbook_with_a_broken_part_is_refused_whole(store: EntryStore, tmp_path: Path) -> None:
+    file = workbook_of(tmp_path / "whole.xlsx", {"FAQ": FAQ})
+    with ZipFile(file) as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
+    for name in ("xl/workbook.xml", "xl/worksheets/sheet1.xml"):
+        with ZipFile(tmp_path / "broken.xlsx", "w") as broken:
+            for each, data in parts.items():
+                broken.writestr(each, data[: len(data) // 2] if each == name else data)
+        with pytest.raises(UnreadableTable, match="expected an XLSX workbook"):
+            await import_entries(store, "shop", tmp_path / "broken.xlsx", by="ann")
+
+
+async def test_a_number_of_thousands_of_digits_refuses_its_row_only(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    (refused,) = await imported(store, tmp_path / "e.jsonl", f'{{"question": {"1" * 5_000}}}\n')
+    assert (refused.line, refused.field) == (1, "row")
 
 
 async def test_bytes_that_are_no_text_refuse_their_row_only(store: EntryStore, tmp_path: Path) -> None:

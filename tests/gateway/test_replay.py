@@ -130,6 +130,7 @@ def test_a_file_without_another_policy_has_nothing_to_compare(gateway: Gateway, 
     [
         ("a.jsonl", '{"text": "a"}\n{"txt": "b"}\n', r'a.jsonl, line 2: expected "text" or "question"'),
         ("a.jsonl", '{"text": \n', "a.jsonl, line 1: not JSON"),
+        ("a.jsonl", "[" * 100_000, "a.jsonl, line 1: not JSON"),
         ("a.csv", "text\n\n", "holds no questions"),
         ("a.txt", "\n", "holds no questions"),
         ("a.xml", "x", "expected .txt, .csv or .jsonl, not .xml"),
