@@ -30,7 +30,7 @@ from typing import Any
 
 import psutil
 
-from classifiers.faithfulness.wording import folded, rarity, terms
+from classifiers.faithfulness.wording import folded, terms, weight
 from encoders import Vector
 from encoders.runtime import OnnxModel, Tokens
 from evaluation.answers.cases import read_answer_cases
@@ -120,7 +120,7 @@ def _sections(file: Path) -> list[str]:
 def _shared(answer: str, section: str) -> float:
     said, there = terms(folded(answer)).content, terms(folded(section)).content
     numbers = set(re.findall(r"\d+", folded(answer))) & set(re.findall(r"\d+", folded(section)))
-    return sum(rarity(term) for term in said if term in there) + NUMBER * len(numbers)
+    return weight(term for term in said if term in there) + NUMBER * len(numbers)
 
 
 def qa(data: Path, n: int) -> Iterator[dict[str, Any]]:

@@ -30,9 +30,9 @@ def allowed_outside(n: int, error: float) -> int:
     return math.floor((n + 1) * error + 1e-9)  # 100 times 0.29 is a hair less than 29
 
 
-def least_cases(error: float, allowed: int = 1) -> int:
-    """The fewest cases of which so many may fall outside."""
-    return math.ceil(allowed / error - 1e-9) - 1
+def least_cases(error: float) -> int:
+    """The fewest cases of which one may fall outside."""
+    return math.ceil(1 / error - 1e-9) - 1
 
 
 def at_most(allowed: int, n: int) -> float:

@@ -9,7 +9,7 @@ of their probabilities, which tells real answers apart better (README.md).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,7 +30,6 @@ __all__ = [
     "e5",
     "minilm",
     "packed",
-    "predicted",
     "readings",
     "statement_logits",
     "tensors",
@@ -206,17 +205,3 @@ def readings(tokens: torch.Tensor, parts: torch.Tensor, most: int) -> torch.Tens
     mean = (tokens.sigmoid()[:, None, :] * own).sum(2) / own.sum(2).clamp(min=1)
     whole = -torch.logsumexp(tokens[:, None, :].masked_fill(~own, -1e4), dim=2)
     return torch.stack([-torch.logit(mean, eps=LEAST_DOUBT), whole], dim=2)
-
-
-def predicted(model: Support, base: Base, made: Sequence[Group]) -> Iterator[list[list[float]]]:
-    """The readings of each group's statements."""
-    model.eval()
-    with torch.no_grad():
-        for at in range(0, len(made), 16):
-            part = [packed(one, base) for one in made[at : at + 16]]
-            read = tensors(part)
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                tokens = model(read["ids"], read["places"], read["parts"])
-            found = readings(tokens, read["parts"], max(len(one.supported) for one in part))
-            for row, one in zip(found.tolist(), part, strict=True):
-                yield row[: len(one.supported)]

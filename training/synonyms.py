@@ -15,7 +15,6 @@ from typing import Final
 __all__ = ["Synonyms", "read_synonyms"]
 
 PARTS: Final = ("noun", "verb", "adj", "adv")
-LEAST_SHARE: Final = 0.6  # of a word's senses by count that must be its first one
 MOST_SIBLINGS: Final = 40
 
 

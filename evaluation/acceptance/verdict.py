@@ -56,9 +56,9 @@ class Result:
         """Pairs with a vote."""
         return sum(one.outcome is not None for one in self.pairs)
 
-    def interval(self, outcome: Outcome, level: float = 0.95) -> tuple[float, float]:
-        """Exact, of the rate among the judged pairs."""
-        found = binomtest(self.count(outcome), self.judged).proportion_ci(level, method="exact")
+    def interval(self, outcome: Outcome) -> tuple[float, float]:
+        """Of the rate among the judged pairs, exact, at 95 %."""
+        found = binomtest(self.count(outcome), self.judged).proportion_ci(0.95, method="exact")
         return float(found.low), float(found.high)
 
     @property

@@ -194,9 +194,9 @@ class Summary:
     def outcomes(self) -> dict[str, int]:
         return dict(Counter(one.outcome for one in self.seen).most_common())
 
-    def metric(self, name: str, among: Callable[[Seen], bool] = lambda one: True) -> MetricFigures:
-        """A metric's figures, over all cases or some."""
-        values = [one.scores[name].value for one in self.seen if name in one.scores and among(one)]
+    def metric(self, name: str) -> MetricFigures:
+        """A metric's figures."""
+        values = [one.scores[name].value for one in self.seen if name in one.scores]
         return MetricFigures(values, self.reasons.get(name, Counter()))
 
     @property

@@ -115,9 +115,9 @@ class Queue:
             for id_, vector in zip(questions, vectors, strict=True):
                 self._known[id_] = _Known(vector, topics.get(id_, ""))
 
-    async def view(self, tenant: str, wish: Wish, *, now: datetime | None = None) -> QueueView:
+    async def view(self, tenant: str, wish: Wish) -> QueueView:
         """What a wish brings up: what waits by rank, the rest by time."""
-        now = now or datetime.now(UTC)
+        now = datetime.now(UTC)
         waits = set(wish.states) <= set(WAITING)
         all_ = await tickets_in(self._db, tenant, wish.states, newest=None if waits else NEWEST)
         topics = await self._topics(all_)
@@ -129,13 +129,13 @@ class Queue:
         return QueueView(
             tuple(clusters),
             len(fit),
-            sum(self.is_overdue(one, now) for one in fit),
+            sum(self._is_overdue(one, now) for one in fit),
             _sorted(one.language for one in all_),
             _sorted(one.reason for one in all_),
             _sorted(topics.values()),
         )
 
-    def is_overdue(self, ticket: Waiting, now: datetime) -> bool:
+    def _is_overdue(self, ticket: Waiting, now: datetime) -> bool:
         """Whether a ticket waits longer than was promised."""
         return ticket.state in WAITING and now - ticket.created_at > self.promise
 
@@ -145,7 +145,7 @@ class Queue:
             and wish.reason in ("", ticket.reason)
             and wish.topic in ("", topic)
             and (not wish.mine or ticket.claimed_by == wish.mine)
-            and (not wish.overdue or self.is_overdue(ticket, now))
+            and (not wish.overdue or self._is_overdue(ticket, now))
         )
 
     async def _topics(self, tickets: Sequence[Waiting]) -> dict[str, str]:
