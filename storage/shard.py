@@ -22,6 +22,8 @@ __all__ = ["Shard"]
 # before it is acknowledged; it shortens the log that the next start has to read.
 FLUSH_EVERY: Final = 4_000  # points
 LARGEST_KB: Final = 1 << 30  # of vectors in one graph
+# The binding writes into mapped files: where the disk has no page left for one, the system kills the process.
+ROOM: Final = 64 << 20  # bytes; several times what one write takes
 _PARAMETERS: Final = qdrant.SearchParams(
     hnsw_ef=graph.TRIED,
     quantization=qdrant.QuantizationSearchParams(rescore=True, oversampling=graph.OVERSAMPLING),
@@ -47,12 +49,14 @@ class Shard:
         shutil.rmtree(path, ignore_errors=True)
         with _translated(path):
             path.mkdir(parents=True)
+            _refuse_full_disk(path)
             return cls(path, qdrant.EdgeShard.create(str(path), _config(identity)))
 
     @classmethod
     def load(cls, path: Path, identity: EncoderIdentity) -> Shard:
         """The shard in the folder."""
         with _translated(path):
+            _refuse_full_disk(path)
             return cls(path, qdrant.EdgeShard.load(str(path), _config(identity)))
 
     def upsert(self, points: Sequence[Point]) -> None:
@@ -133,6 +137,7 @@ class Shard:
 
     def _update(self, operation: qdrant.UpdateOperation) -> None:
         with _translated(self.path):
+            _refuse_full_disk(self.path)
             self._shard.update(operation)
         if self.journal is not None:
             self.journal.append(operation)
@@ -175,6 +180,18 @@ def _match(wanted: str | int | tuple[str, ...]) -> qdrant.MatchValue | qdrant.Ma
 def _found(point: qdrant.ScoredPoint) -> Found:
     payload = dict(point.payload or {})
     return Found(str(point.id), point.score, str(payload.pop(TEXT_KEY, "")), payload)
+
+
+def _refuse_full_disk(path: Path) -> None:
+    try:
+        free = shutil.disk_usage(path.parent).free
+    except OSError as error:
+        raise IndexUnavailable(f"the folder {path.parent} cannot be found: {error.strerror}") from error
+    if free < ROOM:
+        raise IndexUnavailable(
+            f"the index in {path} cannot be written: {free >> 20} MB are free on its disk, "
+            f"{ROOM >> 20} MB are needed. Free some space"
+        )
 
 
 @contextmanager

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from encoders import EncoderIdentity
+from storage import shard
 from storage.edge import EdgeIndex
 from storage.vectors import IndexUnavailable, Point
 
@@ -176,6 +177,20 @@ async def test_a_missing_shard_is_an_outage_not_an_empty_index(
     shutil.rmtree(filled / shards(filled)[0])
     with pytest.raises(IndexUnavailable, match="run `sekisho reindex`"):
         await EdgeIndex.open(filled, identity=identity)
+
+
+async def test_a_full_disk_is_told_before_the_system_kills_the_process(
+    folder: Path, identity: EncoderIdentity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = await EdgeIndex.open(folder, identity=identity)
+    await index.upsert([point(1)])
+    monkeypatch.setattr(shard, "ROOM", 1 << 80)
+    with pytest.raises(IndexUnavailable, match=r"cannot be written: \d+ MB are free.*Free some space"):
+        await index.upsert([point(2)])
+    assert [one.id for one in await index.nearest(point(1).vector, where={}, limit=9)] == [point(1).id]
+    await index.close()
+    with pytest.raises(IndexUnavailable, match="Free some space"):
+        await EdgeIndex.open(folder, identity=identity)
 
 
 async def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, identity: EncoderIdentity) -> None:
