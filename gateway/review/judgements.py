@@ -102,10 +102,10 @@ class Judgements:
         await record_event(connection, ticket.id, "draft_labelled", by=by, detail={"faithful": faithful})
 
     async def unlabel_draft(self, ticket_id: str, *, tenant: str, by: str) -> None:
-        """Take a label back; a repeat changes nothing."""
+        """Take one's own label back; a repeat, or after another's label took its place, changes nothing."""
         ticket = await self._tickets.get(ticket_id, tenant=tenant)
         async with writing(self._db, "labels") as connection:
-            gone = delete(draft_labels).where(draft_labels.c.ticket_id == ticket.id)
+            gone = delete(draft_labels).where(draft_labels.c.ticket_id == ticket.id, draft_labels.c.by == by)
             if (await connection.execute(gone)).rowcount:
                 await record_event(connection, ticket.id, "draft_label_removed", by=by, detail={})
 

@@ -62,6 +62,16 @@ async def test_a_draft_that_was_fine_is_a_labelled_case_until_that_is_taken_back
     assert await judgements.labels("acme", ticket_id=id_) == ()
 
 
+async def test_nobody_takes_back_what_another_said_of_a_draft(
+    tickets: Tickets, judgements: Judgements
+) -> None:
+    id_ = await _open(tickets)
+    await judgements.label_draft(id_, **BY, faithful=True)
+    await judgements.label_draft(id_, tenant="acme", by="Suzuki", faithful=False)
+    await judgements.unlabel_draft(id_, **BY)
+    assert [(one.by, one.faithful) for one in await judgements.labels("acme")] == [("Suzuki", False)]
+
+
 async def test_without_a_draft_there_is_nothing_to_label(tickets: Tickets, judgements: Judgements) -> None:
     id_ = await _open(tickets, drafted=False)
     assert drafted(await tickets.get(id_, tenant="acme")) is None
