@@ -273,6 +273,21 @@ def test_an_answer_that_competes_with_another_entry_is_shown_before_it_is_publis
     assert _stored(desk, ticket).entry_id is not None
 
 
+def test_who_answers_alike_tickets_hears_of_those_that_somebody_else_holds(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    tickets = [opened(desk, f"Do you lend umbrellas{end}") for end in ("?", " at all?", " today?")]
+    desk.do(desk.services.tickets.claim(tickets[1], tenant="default", by="tanaka"))
+    desk.do(desk.services.queue.catch_up())
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at=f"/console/tickets/{tickets[0]}")
+        page.get_by_role("checkbox", name="Also answer").click()
+        page.locator(".answer-field textarea").fill("We do, at the desk.")
+        page.locator("button.deliver").click()
+        expect(page.locator(".told")).to_contain_text("Left as they are, held by others or not fit: 1")
+    assert [_stored(desk, one).state for one in tickets] == ["answered", "claimed", "answered"]
+
+
 def test_what_was_being_written_is_there_again_after_the_page_is_loaded_anew(
     desk: Gateway, chromium: Chromium
 ) -> None:

@@ -174,12 +174,12 @@ class _Page:
 
     async def _approval(self, entry: Entry) -> Approval | None:
         """The way to being served, after a look at what the entry would compete with; None: rather not."""
-        approvals, t = self.visit.services.approvals, self.visit.t
+        approval, t = self.visit.services.approvals.begin(), self.visit.t
         rivals = []
         if entry.state == "active":
             try:
-                preview = await approvals.preview(entry)
-                rivals = [one for one in preview.collisions if one.would == "answer"][:SHOWN_RIVALS]
+                seen = await approval.look(entry)
+                rivals = [one for one in seen.collisions if one.would == "answer"][:SHOWN_RIVALS]
             except (IndexUnavailable, EncoderError):
                 pass  # `check` decides whether that is allowed
         if rivals:
@@ -187,7 +187,8 @@ class _Page:
             body = t("ticket.competes_body") + "\n\n" + "\n".join(lines)
             if not await confirmed(t, t("ticket.competes"), body, yes=t("entry.all_the_same")):
                 return None
-        return approvals.begin(accept_collisions=bool(rivals))
+            approval.accept()
+        return approval
 
     async def _kept(
         self, approval: Approval, text: str, *, undo: Callable[[], Awaitable[None]] | None = None

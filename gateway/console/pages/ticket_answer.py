@@ -149,8 +149,7 @@ class Editor:
     async def deliver(self) -> None:
         """The asker gets the answer; nothing is kept for others."""
         await self._close(self.ticket.id, Review(answer=self.answer.value))
-        await self._alike_too(None)
-        await self._done("ticket.delivered")
+        await self._done("ticket.delivered", left=await self._alike_too(None))
 
     async def publish(self) -> None:
         """The asker gets the answer, and so does from now on whoever asks this."""
@@ -163,12 +162,14 @@ class Editor:
             if not await self._meant(found.collisions):
                 return
             entry = await self._published(accept=True)
-        await self._alike_too(entry.id)
-        await self._done("ticket.published" if entry.state == "active" else "ticket.published_as_draft")
+        text = "ticket.published" if entry.state == "active" else "ticket.published_as_draft"
+        await self._done(text, left=await self._alike_too(entry.id))
 
-    async def _done(self, text: str) -> None:
+    async def _done(self, text: str, *, left: int) -> None:
+        """Say so, and of how many alike nothing could be said."""
         self.visit.client.run_javascript(f"sessionStorage.removeItem('{self._key}')")
-        self.visit.tell(self.visit.t(text))
+        told = [self.visit.t(text), *([self.visit.t("queue.refused", n=left)] if left else [])]
+        self.visit.tell(" ".join(told))
         await self._on_done()
 
     async def _published(self, *, accept: bool) -> Entry:
@@ -177,9 +178,9 @@ class Editor:
 
         async def check(entry: Entry) -> None:
             if not accept:
-                preview = await services.approvals.preview(entry)
-                if any(one.would == "answer" for one in preview.collisions):
-                    raise _Competes(preview.collisions)
+                seen = await approval.look(entry)
+                if any(one.would == "answer" for one in seen.collisions):
+                    raise _Competes(seen.collisions)
             await approval.check(entry)
 
         with refusals_named():
@@ -226,12 +227,12 @@ class Editor:
         body = t("ticket.competes_body") + "\n\n" + "\n".join(lines)
         return await confirmed(t, t("ticket.competes"), body, yes=t("ticket.publish_anyway"))
 
-    async def _alike_too(self, entry_id: str | None) -> None:
-        """The same answer for the tickets that ask the same, if the reviewer wants that."""
+    async def _alike_too(self, entry_id: str | None) -> int:
+        """The same answer for tickets that ask the same, if the reviewer wants that; how many are left."""
         if not self.alike or not self.with_alike.value:
-            return
+            return 0
         said = Review(answer=self.answer.value, entry_id=entry_id)
-        await each([one.id for one in self.alike], lambda id_: self._close(id_, said))
+        return len((await each([one.id for one in self.alike], lambda id_: self._close(id_, said))).refused)
 
 
 def _lines_of(text: str) -> list[str]:

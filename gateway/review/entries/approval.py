@@ -70,12 +70,28 @@ class Approvals:
 
 
 class Approval:
-    """First `check` what is to be served, then keep it, then `tell` the reviewer what was seen."""
+    """First `check` what is to be served, then keep it, then `tell` the reviewer what was seen.
+
+    Where the reviewer is to be asked, `look` comes before the check, which then looks at nothing again.
+    """
 
     def __init__(self, approvals: Approvals, *, refuses: bool) -> None:
         self._approvals = approvals
         self._refuses = refuses
         self._seen: Preview | None = None
+
+    async def look(self, entry: Entry) -> Preview:
+        """What is seen of the entry as it is to be.
+
+        Raises:
+            IndexUnavailable, EncoderError: where nobody can look.
+        """
+        self._seen = await self._approvals.preview(entry)
+        return self._seen
+
+    def accept(self) -> None:
+        """The reviewer has seen what the entry competes with, and means it."""
+        self._refuses = False
 
     async def check(self, entry: Entry) -> None:
         """Look at the entry as it is to be; one that will not be served is left alone.
@@ -87,14 +103,14 @@ class Approval:
         if entry.state != "active":
             return
         try:
-            self._seen = await self._approvals.preview(entry)
+            seen = self._seen or await self.look(entry)
         except (IndexUnavailable, EncoderError) as exc:
             if self._refuses:  # not looked at is not found to be free of rivals
                 raise
-            structlog.get_logger("sekisho").warning("entry not reviewed", error=type(exc).__name__)
+            structlog.get_logger("sekisho").warning("entry not looked at", error=type(exc).__name__)
             return
         if self._refuses:
-            _refuse(self._seen.collisions)
+            _refuse(seen.collisions)
 
     async def tell(self, entry: Entry, *, by: str) -> dict[str, Json] | None:
         """What was seen of the entry that was kept, its suggestions ready to be accepted.
