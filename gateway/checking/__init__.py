@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
+
+import structlog
 
 from classifiers import ClassifierError
 from classifiers.faithfulness import FaithfulnessJudge, FaithfulnessVerdict, Unchecked
@@ -19,6 +22,12 @@ async def checked_within(
         async with asyncio.timeout(seconds):
             return await judge.judge(answer, contexts, question=question)
     except TimeoutError:
+        _log().warning("judge too slow", seconds=seconds)
         return Unchecked(reason="judge_too_slow", judge="none")
-    except ClassifierError:
+    except ClassifierError as exc:  # what judges say of themselves quotes neither a text nor a key
+        _log().warning("judge failed", error=str(exc))
         return Unchecked(reason="judge_failed", judge="none")
+
+
+def _log() -> Any:
+    return structlog.get_logger("sekisho.faithfulness")
