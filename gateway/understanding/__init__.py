@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from encoders import Encoder, EncoderError
 from gateway.domain import Conversation, Question, Turn, Understood
@@ -20,6 +22,10 @@ from gateway.understanding.wording import Wording, wording
 
 __all__ = ["Understanding"]
 
+_LONGEST_TURN = 8_000  # characters of the end of an earlier turn that are read
+_SPACES = re.compile(r"([^\S\n])[^\S\n]+")
+_MANY_MARKS = re.compile(r"((?:[^\w\n]|_){20})(?:[^\w\n]|_)+")
+_BLANK_LINES = re.compile(r"\n\s*\n\s*")
 _LEANS_BACK = 4  # turns of the asker; a chain of follow-ups longer than that has lost its subject anyway
 
 
@@ -54,8 +60,12 @@ class Understanding:
         Raises:
             InvalidRequest: if there are more than `max_questions`.
         """
-        text = conversation.real_question
-        earlier = [turn for turn in conversation.turns[:-1] if turn.role != "system" and turn.text.strip()]
+        text = _without_runs(conversation.real_question)
+        earlier = [
+            replace(turn, text=_without_runs(turn.text[-_LONGEST_TURN:]))
+            for turn in conversation.turns[:-1]
+            if turn.role != "system" and turn.text.strip()
+        ]
         said = self._said_in(earlier)
         language = language_of(text, hint=said, default=self._default_language)
         language = small_talk_language(text, language, said)
@@ -133,6 +143,12 @@ class Understanding:
         if leans(text, words, earlier=said, nearness=near, caution=self._follow_ups) is None:
             return True
         return weighed and self._vouching is not None and await self._vouching.vouches(text, conversation)
+
+
+def _without_runs(text: str) -> str:
+    """A text without the rest of very many marks in a row, which say nothing and take the rules their square."""
+    text = _MANY_MARKS.sub(r"\1", _SPACES.sub(r"\1", text))
+    return _BLANK_LINES.sub("\n\n", text)
 
 
 def _leaned_on(earlier: Sequence[Turn], words: Wording) -> tuple[str, ...]:

@@ -22,7 +22,6 @@ _INLINE_LISTS = (
     re.compile(r"(?=[(（]\d{1,2}[)）])"),
     re.compile(r"(?:(?<=\s)|^)(?=\d{1,2}[.)．）]\s)"),
 )
-_SPACES = re.compile(r"(\s)\s+")
 _SQUEEZED = re.compile(r"(?<=[?？])(?=[A-Za-z぀-ヿ一-鿿])")
 _ENDS = re.compile(r"[.。．!！?？:：;；…」』）)\"”]\s*$")
 _QUOTED_ON = re.compile(r"(?:と|って|という|との|などと)")
@@ -161,14 +160,10 @@ def _lines(text: str, wording: Wording) -> list[str]:
     for line in _without_signature(text.splitlines(), wording):
         if not line.strip():
             lines.append("")
-            continue
-        stripped = _SPACES.sub(
-            r"\1", line.strip()
-        )  # expressions with several \s try every way to share a run
-        if lines and _wrapped(lines[-1], line, wording):
-            lines[-1] += wording.glue + stripped
+        elif lines and _wrapped(lines[-1], line, wording):
+            lines[-1] += wording.glue + line.strip()
         else:
-            lines.append(stripped)
+            lines.append(line.strip())
     return [line for line in lines if line]
 
 

@@ -265,3 +265,14 @@ async def test_a_long_gap_is_read_as_one_space(gap: str, language: Language) -> 
     """Its expressions would try every way to share the gap: for hours."""
     understood = await Understanding(default_language=language).understand(conversation(f"fee 7{gap}fee 8?"))
     assert [one.text for one in understood.questions] == [f"fee 7{gap[0]}fee 8?"]
+
+
+@pytest.mark.parametrize("marks", [".", ",!", "…", "、。", "?!", "-", "\n", "\n \t", "？の", "哦", "請幫我"])
+@pytest.mark.parametrize("language", ["en", "ja", "zh"])
+async def test_a_message_of_one_thing_over_and_over_ends(marks: str, language: Language) -> None:
+    """Each once took its square or worse: minutes of processor time, in which nobody else was answered."""
+    many = marks * (8_000 // len(marks))
+    understood = await Understanding(default_language=language).understand(
+        conversation(f"fee?{many}", f"{many} which one?", f"How much is the fee{many}")
+    )
+    assert understood.questions
