@@ -11,6 +11,7 @@ from typing import Self
 
 from cache.asking import readings, says_all
 from cache.calibration import Cut, Labelled, shelf_cut
+from cache.content import LONGEST_PHRASING
 from cache.cuts import Cuts
 from cache.evidence import ENTRIES, PHRASINGS, Trust, Weighing, Weights
 from cache.guards import Guard, default_guards
@@ -186,6 +187,8 @@ class Shelf:
 
         async def look() -> tuple[str, tuple[Candidate, ...]]:
             found: tuple[str, tuple[Candidate, ...]] = (question.text, ())
+            if len(question.text) > LONGEST_PHRASING:
+                return found  # a pasted document, which no phrasing can be near
             for text in readings(question.text, language):
                 asked = question if text == question.text else await encode_one(self._encoder, text)
                 ranked = await self._found_as(asked, tenant=tenant, language=language, group=group)

@@ -37,6 +37,7 @@ _LEAST_WEIGHTS: Final[Mapping[Kind, float]] = {"number": 0.8, "name": 0.8, "noun
 _FACET = 0.8
 _ONE_CHARACTER = 0.5  # of the weight: most are the ends of compounds (料, 場, 证)
 _LONGEST_PHRASE = 5  # words
+_LONGEST_WORD = 25  # characters, of the thesaurus
 _LIMITS = ("まで", "から")  # いつまで is another question than いつ
 
 
@@ -229,7 +230,7 @@ class _Lexicon:
         if word.kind == "number" or text in self.frequencies or (text,) in self.groups or not is_cjk(text):
             return [word]
         while at < len(text):
-            ends = range(len(text), at, -1)
+            ends = range(min(at + _LONGEST_WORD, len(text)), at, -1)
             end = next((end for end in ends if text[at:end] in self.frequencies), at + 1)
             parts.append(Word(text[at:end], text[at:end], word.kind))
             at = end

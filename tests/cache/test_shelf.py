@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from cache.content import LONGEST_PHRASING
 from cache.evidence import Weights
 from cache.guards import Compared
 from cache.indexing import index_pending, shelf_key
@@ -38,6 +39,12 @@ async def test_the_same_words_are_served_by_the_exact_tier(filled: Shelf) -> Non
     found = await find(filled, "  how do i RESET my account password")
     assert isinstance(found, Hit)
     assert (found.entry.id, found.tier, found.score) == ("reset", "exact", 1.0)
+
+
+async def test_a_pasted_document_is_near_no_phrasing(filled: Shelf) -> None:
+    pasted = " ".join([FAQ["reset"][0]] * 60)
+    assert len(pasted) > LONGEST_PHRASING
+    assert await find(filled, pasted) == Miss(reason="no entry is near")
 
 
 async def test_other_words_are_served_by_meaning(filled: Shelf) -> None:
