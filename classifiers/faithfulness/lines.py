@@ -85,11 +85,12 @@ class Line:
     def parts(self) -> tuple[Line, ...]:
         """Itself cut at commas and joints, so that each part but the last has a number."""
         found: list[str] = []
-        begin = 0
+        begin = read = 0
         for joint in JOINT.finditer(self.text):
-            if quantities(self.text[begin : joint.start()]):
+            if quantities(self.text[read : joint.start()]):
                 found.append(self.text[begin : joint.start()])
                 begin = joint.end()
+            read = joint.end()
         rest = self.text[begin:]
         if found and not quantities(rest):
             found[-1] = f"{found[-1]} {rest}"
