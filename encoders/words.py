@@ -12,7 +12,7 @@ __all__ = ["Kind", "Word", "WordReader", "simplified", "word_reader"]
 
 Kind = Literal["noun", "name", "number", "verb", "adjective", "other", "mark"]
 
-_ENGLISH = re.compile(r"[^\W_]+(?:['.+#_-]*[^\W_]+)*[+#]*|[^\w\s]")
+_ENGLISH = re.compile(r"[^\W_]+(?:['.+#_-]+[^\W_]+)*[+#]*|[^\w\s]")
 _JAPANESE_KINDS: dict[str, Kind] = {
     "名詞": "noun",
     "代名詞": "other",

@@ -16,7 +16,7 @@ __all__ = ["IdentifierGuard", "identifiers", "without_identifiers"]
 _SAME_BUT_FOR_IT = 0.6  # share of other content in common from which one side's silence tells them apart
 _LETTER_BESIDE_DIGIT = re.compile(r"[a-z][-_]?\d|\d[a-z]", re.ASCII)
 _IDENTIFIER = re.compile(
-    r"(?<![a-z\d.])(?:[a-z]{1,4}[-_]|[a-z]+)?\d[a-z\d]*(?:[-._/][a-z\d]*\d[a-z\d]*)*(?![a-z\d])", re.ASCII
+    r"(?<![a-z\d.])(?:[a-z]{1,4}[-_]|[a-z]+)?\d[a-z\d]*(?:[-._/][a-z]*\d[a-z\d]*)*(?![a-z\d])", re.ASCII
 )
 _PLAIN_NUMBER = re.compile(r"v?[\d.,:/-]+", re.ASCII)  # "v2.1" is a number, too
 

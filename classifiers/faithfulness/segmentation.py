@@ -30,7 +30,7 @@ LABEL = re.compile(r"(\*\*|__)[^*_]+(?:\1[:：]|[:：]\1)[ \t]*")
 ROW = re.compile(r"[ \t]*\|.*\|[ \t]*")
 RULE = re.compile(r"[\s|:=\-_*~+]*")
 FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
-QUOTE_MARK = re.compile(r"(?:[ \t]{0,3}>[ \t]?)+")
+QUOTE_MARK = re.compile(r"[ \t]{0,3}>(?:[ \t]{0,4}>)*[ \t]?")
 TERMINATED = re.compile(r"[.!?。！？｡．…:：；;][\"'”’」』)）\]】*_]*\s*")
 # What sentencex takes for the end of a sentence: "approx. 20", "Mon.-Fri.", "p. 5".
 ABBREVIATED = re.compile(

@@ -146,7 +146,7 @@ class Understanding:
 
 
 def _without_runs(text: str) -> str:
-    """A text without the rest of very many marks in a row, which say nothing and take the rules their square."""
+    """A text with few of very many marks in a row: they say nothing and cost the rules their square."""
     text = _MANY_MARKS.sub(r"\1", _SPACES.sub(r"\1", text))
     return _BLANK_LINES.sub("\n\n", text)
 
