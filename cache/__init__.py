@@ -1,1 +1,16 @@
-"""Verified entries, found by meaning: a near-duplicate gets the verified answer, a near miss never does."""
+"""Verified entries, found by meaning: a near-duplicate gets the verified answer, a near miss never does.
+
+a question      `shelf`       the exact tier, then meaning: `Hit`, `NearMiss` or `Miss`
+  is read         `text` `spelling` `asking` `wording`     what it asks, in one spelling, by its words
+  is matched      `matching` `evidence` `scoring`          from evidence to one probability
+  is held back    `guards/`                                one reason why it asks something else
+  is cut          `calibration` `arrays` `cuts`            from which score an entry is served
+an entry        `store`       every change one transaction, with its history
+  is              `entries` `content` `errors`             what it says, and what can't be said
+  is written      `claims` `arrivals` `writing` `rows` `queries` `two_persons`
+  is found        `indexing` `known` `looks`               index after SQL; what was read is remembered
+  comes in files  `transfer` `tables` `columns`
+  goes stale      `sources`                                a document that it came from changed
+  is approved     `trial` `collisions` `fitting` `suggestions`   looked at as if it were served
+what is served  `audit` `drift`                            what verdicts and scores say of it
+"""

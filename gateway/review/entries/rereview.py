@@ -96,9 +96,10 @@ async def outdate_and_ask(
 
 
 async def review_overdue(db: Database, *, today: date, overdue: Overdue = "keep") -> int:
-    """Open a ticket for every active entry whose `review_by` has passed; says how many.
+    """Open tickets for active entries whose `review_by` has passed, at most 200 of a tenant; says how many.
 
-    One ticket for each entry and day. With `stale` the entry is not served until it was approved again.
+    What is left waits for the next call. An entry has one ticket for each such day; with `stale` it is not
+    served until it was approved again.
 
     Raises:
         EntryConflict: somebody changed one of them meanwhile; what was opened for other tenants stays.
