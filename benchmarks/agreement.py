@@ -32,6 +32,7 @@ from evaluation.metrics import Metric, Score
 from evaluation.metrics.correctness import AnswerCorrectness, LocalFactuality
 from evaluation.metrics.overlap import Length, RougeL
 from evaluation.metrics.statements import LocalStatements
+from training.command import rows
 
 LABELS = ("correctness", "completeness", "overall")
 SAMPLES = 1_000
@@ -58,11 +59,11 @@ def main() -> None:
     pairs = read_pairs(given.data / "evaluation" / "ragchecker.jsonl")
     scores = asyncio.run(measured(pairs))
     found = {label: _of_label(label, pairs, scores) for label in LABELS}
-    for label, rows in found.items():
+    for label, compared in found.items():
         table = Table(
             "", "accuracy", "rho", "tau", "odd pairs", "even pairs", title=f"{label}, {len(pairs)} pairs"
         )
-        for name, row in rows.items():
+        for name, row in compared.items():
             table.add_row(name, *(row[part] for part in ("accuracy", "rho", "tau", "odd", "even")))
         Console(width=130).print(table)
     if given.json:
@@ -72,15 +73,14 @@ def main() -> None:
 def read_pairs(file: Path) -> list[Pair]:
     """The pairs of a file, with the judgements of all their persons."""
     by_pair: dict[int, list[dict[str, Any]]] = {}
-    for line in file.read_text("utf-8").splitlines():
-        row = json.loads(line)
+    for row in rows(file):
         by_pair.setdefault(row["instance_id"], []).append(row)
     return [
         Pair(
-            (_answered(rows[0], "model1"), _answered(rows[0], "model2")),
-            {label: np.array([float(row[f"{label}_label"]) for row in rows]) for label in LABELS},
+            (_answered(judged[0], "model1"), _answered(judged[0], "model2")),
+            {label: np.array([float(row[f"{label}_label"]) for row in judged]) for label in LABELS},
         )
-        for rows in by_pair.values()
+        for judged in by_pair.values()
     ]
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -27,6 +26,7 @@ from encoders import Encoder, encode_one
 from encoders.memo import MemoEncoder
 from encoders.shipped import load_shipped
 from evaluation.statistics import Rate
+from training.command import rows
 
 __all__ = ["DISGUISES", "held_out", "label_of"]
 
@@ -108,8 +108,7 @@ DISGUISES: Final = _disguises()
 def held_out(language: str) -> dict[str, list[str]]:
     """Texts by slice."""
     found: dict[str, list[str]] = defaultdict(list)
-    for line in (HELD_OUT / f"{language}.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    for row in rows(HELD_OUT / f"{language}.jsonl"):
         found["may_look_alike" if row["gold"] == "may" else row["slice"]].append(row["text"])
     return found
 

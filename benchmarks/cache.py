@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import tempfile
 import time
 from collections import Counter
@@ -34,6 +33,7 @@ from encoders import Encoded, Encoder
 from encoders.onnx import OnnxEncoder
 from storage.edge import EdgeIndex
 from storage.sql import Database
+from training.command import rows
 
 COSINES = (0.80, 0.85, 0.90, 0.95)
 TARGETS = (0.01, 0.03)
@@ -75,11 +75,6 @@ async def bench() -> AsyncIterator[Bench]:
         finally:
             await index.close()
             await database.close()
-
-
-def rows(file: Path) -> list[dict[str, Any]]:
-    """The rows of a JSON Lines file."""
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 async def asked(

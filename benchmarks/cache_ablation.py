@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -32,6 +31,7 @@ from cache.spelling import spelt
 from encoders import Encoder
 from encoders.pairs import OnnxPairModel, PairModel
 from encoders.shipped import load_shipped
+from training.command import rows
 from training.fit_matching import RANGES, fit, scores, served
 from training.fit_pairs import SETS
 from training.matching_sets import Judged, faq
@@ -60,7 +60,7 @@ async def read(encoder: Encoder, model: PairModel, language: str, folder: Path) 
     if language in model.languages:
         scoring, cut = replace(scoring, rereading=weights.rereading, pairs=model), weights.rereading_cut
     files = (folder / f"{language}.jsonl", folder / "held_out" / f"{language}.jsonl")
-    pairs = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+    pairs = [row for file in files for row in rows(file)]
     found = []
     for pair in pairs:
         question, phrasing = pair["question"], pair["cached_question"]

@@ -38,6 +38,7 @@ from evaluation.answers.worker import Job, Task, Worker, open_worker
 from evaluation.metrics.registry import DEFAULT
 from gateway.settings import Settings
 from storage.parts import in_parts
+from training.command import rows
 
 HELPDESK = Path(__file__).parent.parent / "examples" / "helpdesk"
 LANGUAGES = ("en", "ja")
@@ -90,14 +91,13 @@ UNANSWERED = {
 
 def helpdesk() -> list[dict[str, Any]]:
     """Cases of both helpdesks: every entry, and questions that no document answers."""
-    rows = []
+    found = []
     for language in LANGUAGES:
-        for line in (HELPDESK / language / "entries.jsonl").read_text("utf-8").splitlines():
-            rows.append(_of_entry(json.loads(line), language))
+        found += [_of_entry(row, language) for row in rows(HELPDESK / language / "entries.jsonl")]
         for place, question in enumerate(UNANSWERED[language], 1):
             row = {"id": f"{language}-unanswered-{place:02}", "lang": language, "question": question}
-            rows.append({**row, "answerable": False, "tags": ["unanswered"]})
-    return rows
+            found.append({**row, "answerable": False, "tags": ["unanswered"]})
+    return found
 
 
 def _of_entry(entry: dict[str, Any], language: str) -> dict[str, Any]:
@@ -127,8 +127,7 @@ def qa(data: Path, n: int) -> Iterator[dict[str, Any]]:
     """Questions of three languages. The recorded answer to every second one is a neighbour's: a wrong one."""
     draw = random.Random(0)
     for name in ("squad2", "jaquad_train", "cmrc2018_dev"):
-        lines = (data / "qa" / f"{name}.jsonl").read_text("utf-8").splitlines()
-        drawn = [json.loads(line) for line in draw.sample(lines, n)]
+        drawn = draw.sample(rows(data / "qa" / f"{name}.jsonl"), n)
         answers = [row["answers"][0] for row in drawn if row["answerable"]]
         for place, row in enumerate(drawn):
             truth = row["answers"][0] if row["answerable"] else ""
@@ -148,9 +147,9 @@ def qa(data: Path, n: int) -> Iterator[dict[str, Any]]:
 
 def size(n: int) -> Iterator[dict[str, Any]]:
     """So many cases, each with an answer of two sentences: one of its own, one of another case."""
-    rows = [row for row in helpdesk() if row.get("ground_truth")]
+    cases = [row for row in helpdesk() if row.get("ground_truth")]
     for place in range(n):
-        row, other = rows[place % len(rows)], rows[(place * 7 + 3) % len(rows)]
+        row, other = cases[place % len(cases)], cases[(place * 7 + 3) % len(cases)]
         own = f"{row['ground_truth']} {other['ground_truth']}" if place % 3 else row["ground_truth"]
         contexts = [row["ground_contexts"][0], other["ground_contexts"][0]]
         yield {
@@ -162,9 +161,9 @@ def size(n: int) -> Iterator[dict[str, Any]]:
         }
 
 
-def _write(file: Path, rows: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> None:
+def _write(file: Path, found: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> None:
     with file.open("w", encoding="utf-8") as out:
-        for row in rows:
+        for row in found:
             out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
@@ -199,8 +198,8 @@ def _memory(pid: int) -> float:
 
 
 def _lines(file: Path) -> int:
-    with file.open("rb") as rows:
-        return sum(1 for _ in rows)
+    with file.open("rb") as lines:
+        return sum(1 for _ in lines)
 
 
 async def _cost(folder: Path, n: int) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -40,6 +39,7 @@ from encoders.shipped import load_shipped
 from encoders.testing import HashingEncoder
 from storage.testing import MemoryIndex
 from storage.vectors import Point
+from training.command import rows
 
 MUST, NEAR = "must_in_scope", ("may_near_oos", "may_near_other_docs")
 BANK = "Questions about cards, accounts and payments of our bank."
@@ -90,7 +90,7 @@ async def quality(data: Path) -> None:
         policy, rest = operators_policy(language, slices)
         sources: list[ScopeSource] = []
         if language != "en":
-            sources.append(await documents(read_rows(data / "gate" / f"{language}.corpus.jsonl"), encoder))
+            sources.append(await documents(rows(data / "gate" / f"{language}.corpus.jsonl"), encoder))
         gate = await ExampleGate.fit(policy, encoder, sources, max_false_refusal=PROMISE)
         judged = {}
         for name, texts in rest.items():
@@ -104,15 +104,10 @@ async def quality(data: Path) -> None:
         table(judged, tfidf(policy, rest) if policy.may.examples else {})
 
 
-def read_rows(path: Path) -> list[dict[str, str]]:
-    """The objects of a file of JSON lines."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def read_slices(path: Path) -> dict[str, list[str]]:
     """The texts of a file of cases, by slice, shuffled the same way each time."""
     slices: dict[str, list[str]] = defaultdict(list)
-    for case in read_rows(path):
+    for case in rows(path):
         slices[case["slice"]].append(case["text"])
     rng = np.random.default_rng(0)
     return {name: [texts[i] for i in rng.permutation(len(texts))] for name, texts in slices.items()}

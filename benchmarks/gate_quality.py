@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
-from benchmarks.gate import BANK, MUST, NEAR, read_rows, read_slices
+from benchmarks.gate import BANK, MUST, NEAR, read_slices
 from benchmarks.unseen_detectors import detectors_without
 from classifiers.gate import ClassPolicy, Policy
 from classifiers.gate.examples import ExampleGate
@@ -44,6 +44,7 @@ from evaluation.gate.words_baseline import WordsBaseline
 from gateway.gatekeeping.opening import gate_sources
 from gateway.settings import CacheSettings, EncoderSettings, Settings, StorageSettings
 from gateway.stores import Stores, open_stores
+from training.command import rows
 
 PROMISE = 0.02
 HELD_OUT = Path(__file__).parent.parent / "tests/classifiers/gate/attacks"
@@ -127,7 +128,7 @@ async def judged(stores: Stores, part: Split, language: str, attacked: Path | No
         for name, texts in part.judged.items()
         for text in texts
     ]
-    own = [_own(row) for row in read_rows(HELD_OUT / f"{language}.jsonl")]
+    own = [_own(row) for row in rows(HELD_OUT / f"{language}.jsonl")]
     gate, fitted = await calibrated(stores, part, None), FittedTexts(part.policy)
     whole = await evaluate_gate(
         [*cases, *own], gate, stores.encoder, fitted=fitted, baseline=words(part.policy, [])

@@ -8,7 +8,6 @@ real ones, and their words as common.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +19,7 @@ import numpy as np
 
 from encoders import EncoderIdentity, Vector
 from encoders.onnx import OnnxEncoder
+from training.command import rows
 
 __all__ = ["MadeQuestions", "RandomVectors"]
 
@@ -47,8 +47,8 @@ class MadeQuestions:
     @classmethod
     async def read(cls, data: Path) -> Self:
         """Cut the real questions of the development data, and encode the halves."""
-        lines = [(line, key) for name, key in FILES.items() for line in (data / name).open(encoding="utf-8")]
-        words = [text.split() for text in dict.fromkeys(json.loads(line)[key] for line, key in lines)]
+        texts = dict.fromkeys(row[key] for name, key in FILES.items() for row in rows(data / name))
+        words = [text.split() for text in texts]
         long = [some for some in words if len(some) >= SHORTEST]
         first = tuple(dict.fromkeys(" ".join(some[: len(some) // 2]) for some in long))
         last = tuple(dict.fromkeys(" ".join(some[len(some) // 2 :]) for some in long))

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from classifiers.faithfulness.segmentation import sentences
 from encoders import Encoded
@@ -29,6 +28,7 @@ from gateway.rag.writer import ExtractiveWriter
 from storage.edge import EdgeIndex
 from storage.sql import Database
 from storage.vectors import Found
+from training.command import rows
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,19 @@ class Asked:
 
 def corpus(file: Path, folder: Path) -> tuple[Path, list[tuple[str, str, tuple[str, ...]]], str]:
     """The contexts as a corpus file, and the questions with the path of their context."""
-    rows: list[dict[str, Any]] = [json.loads(line) for line in file.open(encoding="utf-8")]
-    lines = {text: n for n, text in enumerate(dict.fromkeys(row["context"] for row in rows), 1)}
-    titles = {row["context"]: row.get("title") or "" for row in rows}
+    questions = rows(file)
+    lines = {text: n for n, text in enumerate(dict.fromkeys(row["context"] for row in questions), 1)}
+    titles = {row["context"]: row.get("title") or "" for row in questions}
     written = folder / file.name
     with written.open("w", encoding="utf-8") as out:
         for text in lines:
             out.write(json.dumps({"title": titles[text], "text": text}, ensure_ascii=False) + "\n")
     asked = [
         (row["question"], f"{file.name}#{lines[row['context']]}", tuple(row["answers"]))
-        for row in rows
+        for row in questions
         if row["answerable"]
     ]
-    return written, asked, rows[0]["lang"]
+    return written, asked, questions[0]["lang"]
 
 
 def recall(rankings: Sequence[tuple[Asked, Sequence[Found]]], top: int) -> float:

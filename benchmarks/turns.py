@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -29,6 +28,7 @@ from gateway.domain import Conversation, Question, Turn
 from gateway.figures.rates import Rate
 from gateway.gatekeeping.turns import ConversationGate
 from gateway.understanding import Understanding
+from training.command import rows
 
 DESCRIBED = {"en": "Questions about cards, accounts and payments of our bank.", "zh": "关于本馆资料的问题。"}
 HANDED_OVER = {
@@ -93,12 +93,12 @@ def halves(text: str, language: str) -> tuple[str, str]:
 
 async def measure(data: Path, language: str, encoder: Encoder) -> None:
     """One language, a line for each kind of conversation."""
-    rows = [json.loads(line) for line in (data / f"gate/{language}.dev.jsonl").open(encoding="utf-8")]
+    cases = rows(data / f"gate/{language}.dev.jsonl")
     rng = random.Random(0)
-    must = [row["text"] for row in rows if row["gold"] == "must"]
+    must = [row["text"] for row in cases if row["gold"] == "must"]
     rng.shuffle(must)
     known, unknown = must[: len(must) // 2], must[len(must) // 2 :]
-    attacks = [row["text"] for row in rows if row["gold"] == "must_not" and 12 < len(row["text"]) < 400]
+    attacks = [row["text"] for row in cases if row["gold"] == "must_not" and 12 < len(row["text"]) < 400]
     attacks = rng.sample(attacks, min(MOST, len(attacks)))
     policy = Policy(must=ClassPolicy(DESCRIBED[language], tuple(known)))
     bench = Bench(await ExampleGate.fit(policy, encoder), encoder)

@@ -29,6 +29,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.load import closed_loop, open_loop, request
+from training.command import rows
 
 ROOT = Path(__file__).parent.parent
 RATES = (50, 100, 200, 400)
@@ -70,8 +71,8 @@ def main() -> None:
         _pass_through(Path(folder), upstream, key) as passing,
         _helpdesk(Path(folder), key) as helpdesk,
     ):
-        rows = [row for row in _rows(upstream, passing, helpdesk, key) if _wanted(row, args.rows)]
-        table = uvloop.run(_measure(rows, args.seconds))
+        chosen = [row for row in _rows(upstream, passing, helpdesk, key) if _wanted(row, args.rows)]
+        table = uvloop.run(_measure(chosen, args.seconds))
     Console(width=140).print(table)
 
 
@@ -80,8 +81,7 @@ def _rows(upstream: int, passing: int, helpdesk: int, key: str) -> Iterator[Row]
         body = {"model": "sekisho", "messages": [{"role": "user", "content": question}], **more}
         return request("/v1/chat/completions", json.dumps(body).encode(), key)
 
-    lines = (ROOT / "examples/helpdesk/en/entries.jsonl").read_text("utf-8").splitlines()
-    entries = [json.loads(line) for line in lines]
+    entries = rows(ROOT / "examples/helpdesk/en/entries.jsonl")
 
     def answered(questions: Iterable[str], reason: str) -> list[str]:
         return [question for question in questions if _outcome(helpdesk, question, key).startswith(reason)]

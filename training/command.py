@@ -13,8 +13,9 @@ __all__ = ["fit_command", "rows"]
 
 
 def rows(file: Path) -> list[dict[str, Any]]:
-    """The rows of a JSON Lines file."""
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    """The rows of a JSON Lines file; a text in it may hold what else ends a line."""
+    with file.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
 
 
 def fit_command(description: str | None, fitted: Callable[[Path], Awaitable[str]], target: Path) -> None:
