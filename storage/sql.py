@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
-from sqlalchemy import URL, Connection, event, exc, text
+from sqlalchemy import URL, Connection, NullPool, event, exc, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from storage import migrations, sqlite
@@ -26,7 +26,8 @@ __all__ = ["Database", "DatabaseUnavailable"]
 BUSY_TIMEOUT_S = 10.0  # another process may hold SQLite's write lock while it imports a large file
 CHECKED_BYTES = 256 * 1024 * 1024  # quick_check reads the whole file, about a second for this much
 CONNECT_TIMEOUT_S = 10.0
-STATEMENT_TIMEOUT_S = 60.0  # a server that is gone without a word must not hold a question for ever
+STATEMENT_TIMEOUT_S = 60.0  # a server that is gone without a word must not hold a question for ever;
+# what nobody's question waits for, as an index on a large table after an upgrade, takes as long as it takes
 POOL_TIMEOUT_S = 20.0
 LOG_TRIES = 20  # to empty SQLite's log while others read from it
 LOG_WAIT_S = 0.25
@@ -39,10 +40,11 @@ class DatabaseUnavailable(Exception):  # noqa: N818 - errors are named as facts
 class Database:
     """Pools of connections to one database, whose schema is the present one."""
 
-    def __init__(self, url: URL, *, reader: AsyncEngine, writer: AsyncEngine) -> None:
+    def __init__(self, url: URL, *, reader: AsyncEngine, writer: AsyncEngine, patient: AsyncEngine) -> None:
         self._url = url
         self._reader = reader
         self._writer = writer
+        self._patient = patient  # its statements have no time limit
 
     @classmethod
     async def open(cls, url: str, *, seal: Seal | None = None) -> Database:
@@ -63,7 +65,7 @@ class Database:
         else:
             await to_thread.run_sync(_make_folder, file)
             database = cls(address, **_file_engines(address))
-        for engine in (database._reader, database._writer):
+        for engine in (database._reader, database._writer, database._patient):
             use_seal(engine.sync_engine.dialect, seal)
         try:
             await database._prepare(file)
@@ -84,11 +86,8 @@ class Database:
         Raises:
             DatabaseUnavailable: if the store failed. A refused value or a broken constraint stays what it is.
         """
-        try:
-            async with self._writer.begin() as connection:
-                yield connection
-        except (exc.SQLAlchemyError, TimeoutError) as error:
-            raise self._failure(error) from error
+        async with self._told(), self._writer.begin() as connection:
+            yield connection
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[AsyncConnection]:
@@ -99,11 +98,8 @@ class Database:
         Raises:
             DatabaseUnavailable: if the store failed.
         """
-        try:
-            async with self._reader.connect() as connection:
-                yield connection
-        except (exc.SQLAlchemyError, TimeoutError) as error:
-            raise self._failure(error) from error
+        async with self._told(), self._reader.connect() as connection:
+            yield connection
 
     async def purge(self) -> bool:
         """Let nothing that was deleted stay in the files of the database; False if a reader held it up.
@@ -115,7 +111,8 @@ class Database:
         """
         if self._url.get_backend_name() == "sqlite":
             return await self._empty_log()
-        async with self.connect() as connection:
+        patient = self._patient.execution_options(isolation_level="AUTOCOMMIT")
+        async with self._told(), patient.connect() as connection:
             for table in metadata.sorted_tables:
                 await connection.execute(text(f'VACUUM "{table.name}"'))
         return True
@@ -131,12 +128,12 @@ class Database:
 
     async def close(self) -> None:
         """Give files and sockets back."""
-        await self._reader.dispose()
-        await self._writer.dispose()
+        for engine in (self._reader, self._writer, self._patient):
+            await engine.dispose()
 
     async def _prepare(self, file: Path | None) -> None:
         try:
-            async with self.begin() as connection:
+            async with self._told(), self._patient.begin() as connection:
                 if file is not None:
                     await connection.run_sync(_check_file, file)
                 await connection.run_sync(migrations.upgrade)
@@ -151,10 +148,15 @@ class Database:
                 "Use the release that wrote it or a later one, or restore a backup made before the upgrade."
             ) from error
 
-    def _failure(self, error: Exception) -> Exception:
-        if isinstance(error, exc.SQLAlchemyError) and not is_outage(error):
-            return error
-        return DatabaseUnavailable(explanation(self._url, error))
+    @asynccontextmanager
+    async def _told(self) -> AsyncIterator[None]:
+        """Make `DatabaseUnavailable` of what means that the store failed us."""
+        try:
+            yield
+        except (exc.SQLAlchemyError, TimeoutError) as error:
+            if isinstance(error, exc.SQLAlchemyError) and not is_outage(error):
+                raise
+            raise DatabaseUnavailable(explanation(self._url, error)) from error
 
 
 class _Damaged(Exception):  # noqa: N818 - errors are named as facts
@@ -200,6 +202,7 @@ def _file_engines(url: URL) -> dict[str, AsyncEngine]:
         isolation_level="AUTOCOMMIT",
         pool_reset_on_return=None,
         skip_autocommit_rollback=True,  # there is nothing to roll back, and asking costs a crossing
+        pool_timeout=POOL_TIMEOUT_S,
         pool_size=4,
         max_overflow=12,
         pool_use_lifo=True,
@@ -207,6 +210,7 @@ def _file_engines(url: URL) -> dict[str, AsyncEngine]:
     writer = _engine(
         url,
         connect_args={**driver, "pragmas": writing, "isolation_level": None},
+        pool_timeout=POOL_TIMEOUT_S,
         pool_size=1,
         max_overflow=0,
     )
@@ -215,7 +219,7 @@ def _file_engines(url: URL) -> dict[str, AsyncEngine]:
     def _begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")  # a deferred one fails when it turns to writing
 
-    return {"reader": reader, "writer": writer}
+    return {"reader": reader, "writer": writer, "patient": writer}
 
 
 def _server_engines(url: URL) -> dict[str, AsyncEngine]:
@@ -232,19 +236,21 @@ def _server_engines(url: URL) -> dict[str, AsyncEngine]:
         except (OSError, ValueError, TypeError) as error:  # no host, no route, no answer, no such option
             raise DatabaseUnavailable(explanation(url, error)) from error
 
+    arguments = {"async_creator_fn": connected, "timeout": CONNECT_TIMEOUT_S}
     writer = _engine(
         url,
-        connect_args={
-            "async_creator_fn": connected,
-            "timeout": CONNECT_TIMEOUT_S,
-            "command_timeout": STATEMENT_TIMEOUT_S,
-        },
+        connect_args={**arguments, "command_timeout": STATEMENT_TIMEOUT_S},
+        pool_timeout=POOL_TIMEOUT_S,
         pool_size=5,
         max_overflow=15,
         pool_pre_ping=True,  # after a fail-over the first ticket must not be the one that finds out
         pool_recycle=1800,
     )
-    return {"reader": writer.execution_options(isolation_level="AUTOCOMMIT"), "writer": writer}
+    return {
+        "reader": writer.execution_options(isolation_level="AUTOCOMMIT"),
+        "writer": writer,
+        "patient": _engine(url, connect_args=arguments, poolclass=NullPool),
+    }
 
 
 def _engine(url: URL, *, connect_args: dict[str, Any], **options: Any) -> AsyncEngine:
@@ -253,7 +259,6 @@ def _engine(url: URL, *, connect_args: dict[str, Any], **options: Any) -> AsyncE
         hide_parameters=True,  # they are people's questions; errors are logged
         json_serializer=_json,
         connect_args=connect_args,
-        pool_timeout=POOL_TIMEOUT_S,
         **options,
     )
 

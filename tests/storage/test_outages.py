@@ -12,10 +12,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import asyncpg
 import pytest
 from sqlalchemy import insert, select, text
 from sqlalchemy.exc import IntegrityError
 
+from storage import sql
+from storage.migrations import ADVISORY_LOCK
 from storage.schema import settings
 from storage.sql import Database, DatabaseUnavailable
 from tests.postgres import PostgresServer
@@ -197,6 +200,27 @@ async def test_lost_sessions_are_reported_once_and_then_replaced(postgres: Postg
     await postgres.drop_database(name)
 
 
+async def test_an_upgrade_may_take_longer_than_a_question_waits(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another replica that migrates stands for a large table here: either holds one statement up."""
+    monkeypatch.setattr(sql, "STATEMENT_TIMEOUT_S", 0.2)
+    name = await postgres.create_database()
+    other = await asyncpg.connect(postgres.url(name))
+    await other.execute(f"SELECT pg_advisory_lock({ADVISORY_LOCK})")
+    opening = asyncio.create_task(Database.open(postgres.url(name)))
+    await asyncio.wait({opening}, timeout=10 * sql.STATEMENT_TIMEOUT_S)
+    assert not opening.done()
+    await other.close()
+    database = await opening
+    await database.purge()
+    with pytest.raises(DatabaseUnavailable):
+        async with database.connect() as connection:  # whoever serves a question is told in time
+            await connection.execute(text("SELECT pg_sleep(60)"))
+    await database.close()
+    await postgres.drop_database(name)
+
+
 async def test_errors_do_not_repeat_what_people_wrote(database: Database) -> None:
     async def put() -> None:
         async with database.begin() as connection:
@@ -220,6 +244,8 @@ WRITER = """
 import asyncio, sys
 from datetime import UTC, datetime
 from sqlalchemy import insert
+from storage import sql
+from storage.migrations import ADVISORY_LOCK
 from storage.schema import settings
 from storage.sql import Database
 
