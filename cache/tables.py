@@ -21,6 +21,8 @@ __all__ = ["Row", "RowProblem", "TableFormat", "format_of", "read_table", "write
 TableFormat = Literal["csv", "jsonl", "xlsx"]
 _SUFFIXES: dict[str, TableFormat] = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx"}
 _LONGEST_CELL = 1_000_000
+_MOST_COLUMNS = 256  # of a workbook; an entry has at most 200 phrasings
+_UNPACKED = 200_000_000, 20  # a workbook may unpack to so many bytes, or so many times its size
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -96,7 +98,7 @@ def _by_columns(
         if len(cells) > len(names) and any(_as_text(cell).strip() for cell in cells[len(names) :]):
             yield RowProblem(line, f"expected {len(names)} cells, found {len(cells)}")
         elif any(_as_text(cell).strip() for cell in cells):
-            yield Row(line, dict(zip(names, map(_as_text, cells), strict=False)))
+            yield Row(line, {name: _as_text(cell) for name, cell in zip(names, cells, strict=False) if name})
 
 
 def _names(header: Sequence[Any], headings: Mapping[str, str]) -> list[str]:
@@ -157,6 +159,7 @@ def _read_xlsx(
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
+        _refuse_bomb(path)
         yield from _sheet_cells(path, required, headings)
     except (InvalidFileException, zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError) as broken:
         # of both XML parsers' errors SyntaxError is the base
@@ -172,6 +175,8 @@ def _sheet_cells(
         sheets = workbook.worksheets
         if not sheets:
             raise UnreadableTable(f"{path.name}: the workbook has no sheet")
+        for sheet in sheets:
+            sheet.reset_dimensions()  # else there are as many cells as the file only says
         headed = [one for one in sheets if set(required) <= set(_header(one, headings))]
         if required and len(headed) > 1:
             named = ", ".join(f"“{one.title}”" for one in headed)
@@ -183,12 +188,27 @@ def _sheet_cells(
                 f"“{one.title}”: {', '.join(_header(one, headings)) or 'none'}" for one in sheets
             )
             raise UnreadableTable(f"{path.name}: no sheet has the columns {', '.join(required)} ({found})")
-        yield from enumerate((headed or sheets)[0].iter_rows(values_only=True), start=1)
+        rows = enumerate(_rows_of((headed or sheets)[0]), start=1)
+        yield from ((line, cells) for line, cells in rows if line == 1 or any(cells))
+
+
+def _rows_of(sheet: Any) -> Iterator[Sequence[Any]]:
+    rows: Iterator[Sequence[Any]] = sheet.iter_rows(max_col=_MOST_COLUMNS, values_only=True)
+    return rows
+
+
+def _refuse_bomb(path: Path) -> None:
+    """Refuse a small file that unpacks to one that fills the memory."""
+    with zipfile.ZipFile(path) as packed:
+        unpacked = sum(part.file_size for part in packed.infolist())
+    least, times = _UNPACKED
+    if unpacked > max(least, times * path.stat().st_size):
+        raise UnreadableTable(f"{path.name}: unpacks to {unpacked:,} bytes, which no sheet of entries does")
 
 
 def _header(sheet: Any, headings: Mapping[str, str]) -> list[str]:
     """The names in the first row of a sheet."""
-    return [name for name in _names(next(sheet.iter_rows(values_only=True), ()), headings) if name]
+    return [name for name in _names(next(_rows_of(sheet), ()), headings) if name]
 
 
 def _write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
