@@ -173,7 +173,7 @@ def _check_file(connection: Connection, file: Path) -> None:
 
 def _make_folder(file: Path) -> None:
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # what askers wrote is nobody else's
     except OSError as error:
         raise DatabaseUnavailable(
             f"the folder {file.parent} of the SQLite file {file.name} cannot be made: {error.strerror}. "

@@ -14,7 +14,7 @@ from gateway.console.door import COOKIE
 from gateway.console.texts import LANGUAGES, Texts, UiLanguage, preferred, texts_of
 from gateway.errors import TooManyAttempts
 
-__all__ = ["ask", "form", "root_of", "router", "sign_in", "signed_in"]
+__all__ = ["ask", "form", "over_tls", "root_of", "router", "sign_in", "signed_in"]
 
 router = APIRouter()
 
@@ -54,11 +54,17 @@ def signed_in(request: Request, cookie: str, target: str) -> Response:
         cookie,
         max_age=services.people.sessions.seconds,
         path=root_of(request),
-        secure=request.url.scheme == "https",
+        secure=over_tls(request),
         httponly=True,
         samesite="lax",
     )
     return response
+
+
+def over_tls(request: Request) -> bool:
+    """Whether people see the console by https, from here or from a proxy in front."""
+    seen: list[str] = request.state.services.settings.console.origins
+    return request.url.scheme == "https" or any(origin.startswith("https:") for origin in seen[:1])
 
 
 def form(

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from gateway.assembly import Services
-from gateway.console.signing_in import form, root_of, signed_in
+from gateway.console.signing_in import form, over_tls, root_of, signed_in
 from gateway.console.texts import UiLanguage, preferred
 from gateway.errors import Conflict, NotAllowed, NotAuthenticated
 from gateway.people.oidc import Oidc
@@ -36,7 +36,7 @@ async def start(request: Request, next: str = "/") -> Response:  # noqa: A002 - 
         kept,
         max_age=LASTS_S,
         path=f"{root_of(request)}/oidc",
-        secure=request.url.scheme == "https",
+        secure=over_tls(request),
         httponly=True,
         samesite="lax",
     )

@@ -8,10 +8,12 @@ import sys
 from dataclasses import replace
 
 import pytest
+from starlette.requests import Request
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from gateway.app import create_app
+from gateway.console.signing_in import signed_in
 from tests.console.browsing import PASSWORDS
 from tests.gateway.running import Gateway
 
@@ -45,6 +47,26 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(desk: Gateway) ->
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
     assert "path=/console" in cookie
+
+
+@pytest.mark.parametrize(
+    ("scheme", "origins", "secure"),
+    [
+        ("https", [], True),
+        ("http", ["https://desk.example"], True),  # behind a proxy that ends TLS
+        ("http", ["http://127.0.0.1:8080"], False),
+        ("http", [], False),
+    ],
+)
+def test_the_cookie_travels_by_tls_only_where_the_console_does(
+    desk: Gateway, scheme: str, origins: list[str], secure: bool
+) -> None:
+    console = desk.services.settings.console.model_copy(update={"origins": origins})
+    services = replace(desk.services, settings=desk.services.settings.model_copy(update={"console": console}))
+    scope = {"type": "http", "method": "POST", "path": "/console/sign-in", "root_path": "/console"}
+    seen = {"scheme": scheme, "server": ("desk", 80), "headers": [], "state": {"services": services}}
+    cookie = signed_in(Request({**scope, **seen}), "s", "/").headers["set-cookie"]
+    assert ("secure" in cookie.lower()) is secure
 
 
 @pytest.mark.parametrize(

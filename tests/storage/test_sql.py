@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import stat
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -221,3 +223,10 @@ async def test_a_cancelled_question_leaves_the_store_usable(database: Database) 
     async with asyncio.timeout(5):
         await put(database, "after")
     assert await names(database) == {"after"}
+
+
+async def test_what_askers_wrote_is_nobody_elses_on_the_machine(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    database = await Database.open(f"sqlite:///{folder / 'sekisho.db'}")
+    await database.close()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
