@@ -123,7 +123,7 @@ async def entries(
     document: Annotated[str | None, Query(max_length=1024)] = None,
     review_before: date | None = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, lt=2**63)] = 0,
 ) -> dict[str, Any]:
     """A page of entries, the last changed first."""
     filters = Filters(

@@ -48,7 +48,7 @@ async def questions(
     reason: Annotated[str | None, Query(max_length=60)] = None,
     faithfulness_bin: int | None = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    after: int | None = None,
+    after: Annotated[int | None, Query(ge=0, lt=2**63)] = None,
 ) -> dict[str, Any]:
     """The questions that a figure counts, the newest first; `next` is the `after` of the next page."""
     behind = Behind(figure=figure, outcome=outcome, reason=reason, faithfulness_bin=faithfulness_bin)

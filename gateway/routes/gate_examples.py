@@ -56,7 +56,7 @@ async def examples(
     label: ExampleLabel | None = None,
     ticket: Words | None = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, lt=2**63)] = 0,
 ) -> dict[str, Any]:
     """A page of examples, the newest first, and how the gate last learnt."""
     kept = services.gatekeeping

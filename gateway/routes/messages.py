@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from gateway.domain import Conversation, Turn
 from gateway.errors import InvalidRequest
 from gateway.settings import ServerSettings
+from storage.texts import storable
 
 __all__ = ["Message", "check_readable", "conversation"]
 
@@ -106,9 +107,9 @@ def _turn(message: Message, place: int) -> Turn:
         case "tool" | "function":
             raise InvalidRequest("tool results are not supported", param=f"messages[{place}].role")
         case "developer":
-            return Turn("system", _text(message, place))
+            return Turn("system", storable(_text(message, place)))
         case role:
-            return Turn(role, _text(message, place))
+            return Turn(role, storable(_text(message, place)))
 
 
 def _text(message: Message, place: int) -> str:

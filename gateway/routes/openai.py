@@ -39,6 +39,12 @@ _FOR_THE_CHATBOT = (
 )  # fmt: skip
 
 
+# What no JSON can hold would look like a failure of the chatbot, and open its circuit for everybody.
+Amount = Annotated[float, Field(allow_inf_nan=False)]
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Stop = Annotated[str, Field(max_length=1_000)]  # with a limit, halves of surrogate pairs are refused, too
+
+
 class StreamOptions(BaseModel):
     """OpenAI's; what else may stand in them is harmless."""
 
@@ -49,21 +55,21 @@ class ChatRequest(BaseModel):
     """OpenAI's body. What we can't do is refused by name, what is harmless goes to the chatbot."""
 
     messages: Annotated[list[Message], Field(min_length=1)]
-    model: str = MODEL
+    model: Annotated[str, Field(max_length=200)] = MODEL
     stream: bool = False
     stream_options: StreamOptions | None = None
     n: Annotated[int | None, Field(ge=1, le=MOST_CHOICES)] = None
     tools: list[Any] | None = None
     functions: list[Any] | None = None
     user: str | None = Field(None, max_length=200)
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    max_completion_tokens: int | None = None
-    seed: int | None = None
-    stop: str | list[str] | None = None
-    presence_penalty: float | None = None
-    frequency_penalty: float | None = None
+    temperature: Amount | None = None
+    top_p: Amount | None = None
+    max_tokens: Whole | None = None
+    max_completion_tokens: Whole | None = None
+    seed: Whole | None = None
+    stop: Stop | list[Stop] | None = None
+    presence_penalty: Amount | None = None
+    frequency_penalty: Amount | None = None
 
     def refuse_what_cannot_be_checked(self) -> None:
         """Nobody can say whether a tool call is supported by anything."""

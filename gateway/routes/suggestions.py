@@ -38,7 +38,7 @@ async def suggestions(
     entry: Words | None = None,
     language: Language | None = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, lt=2**63)] = 0,
 ) -> dict[str, Any]:
     """A page of suggestions, those that were asked most often first."""
     page = await services.approvals.suggestions.list(

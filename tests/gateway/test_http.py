@@ -264,6 +264,7 @@ ASK = {"role": "user", "content": LATE_QUESTION}
         pytest.param({"messages": [ASK] * 3000}, 400, "messages", "too many", id="thousands of messages"),
         pytest.param({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, 400, "messages[0].content[0]", "type text", id="an image"),
         pytest.param({"messages": [{"role": "tool", "content": "x"}, ASK]}, 400, "messages[0].role", "tool", id="tool result"),
+        pytest.param({"messages": [ASK], "seed": 2**63}, 400, "seed", "less than", id="endless number"),
         pytest.param({"messages": [ASK], "n": 9}, 400, "n", "less than or equal to 8", id="too many choices"),
         pytest.param({"messages": [ASK], "tools": [{"type": "function"}]}, 400, "tools", "not supported", id="tools"),
         pytest.param({"messages": [{"role": "user", "content": "How many books can I borrow? " * 200}]}, 400, None, "at most", id="200 questions"),
@@ -299,6 +300,39 @@ def test_a_check_reads_no_text_that_would_hold_up_everybody(
 ) -> None:
     with gateway.http() as client:
         assert client.post(path, json=body).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        '"temperature": NaN',
+        '"top_p": 1e999',
+        r'"stop": "\ud800"',
+        r'"stop": ["\ud800"]',
+        r'"model": "\ud800"',
+        r'"user": "\ud800"',
+    ],
+)
+def test_what_no_json_can_hold_is_refused_before_the_chatbot_is_blamed(
+    gateway: Gateway, chatbot: Chatbot, more: str
+) -> None:
+    content = '{"messages": [{"role": "user", "content": "' + LATE_QUESTION + '"}], ' + more + "}"
+    with gateway.http() as client:
+        reply = client.post(CHAT, content=content, headers={"content-type": "application/json"})
+    assert (reply.status_code, chatbot.asked) == (400, [])
+
+
+@pytest.mark.parametrize("role", ["system", "user", "assistant"])
+def test_halves_of_surrogate_pairs_in_earlier_turns_reach_the_chatbot_as_signs(
+    gateway: Gateway, chatbot: Chatbot, role: str
+) -> None:
+    turns = [{"role": role, "content": "Late books\ud800\0"}, {"role": "user", "content": LATE_QUESTION}]
+    with gateway.http() as client:
+        reply = client.post(
+            CHAT, content=json.dumps({"messages": turns}), headers={"content-type": "application/json"}
+        )
+    assert reply.headers["x-sekisho-outcome"] == "rag"
+    assert "Late books?\ufffd" in [turn["content"] for turn in chatbot.asked[-1].messages]
 
 
 @pytest.mark.parametrize(
@@ -339,6 +373,10 @@ def test_a_body_of_another_content_type_is_told_which_one_is_due(gateway: Gatewa
         ("client", None, "/v1/entries", 403),
         ("reviewer", None, "/v1/tickets", 200),
         ("admin", None, "/v1/entries", 200),
+        ("reviewer", None, f"/v1/entries?offset={2**63}", 400),
+        ("reviewer", None, f"/v1/suggestions?offset={2**63}", 400),
+        ("reviewer", None, f"/v1/gate/examples?offset={2**63}", 400),
+        ("reviewer", None, f"/v1/figures/questions?after={2**63}", 400),
         (None, None, "/livez", 200),
         (None, None, "/readyz", 200),
         (None, None, "/metrics", 200),
