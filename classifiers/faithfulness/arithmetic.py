@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.quantity_pool import Quantity
@@ -38,6 +38,7 @@ LASTS = re.compile(r"day|日間|天")  # no date
 SMALLEST = 3  # smaller numbers come about by chance
 MOST = 100
 DAY = 1440
+MOST_REMEMBERED = 64  # statements
 
 
 class Reckoning:
@@ -61,10 +62,10 @@ class Reckoning:
         if value < SMALLEST:
             return False
         told = each.line.plain
-        added = TOTAL.search(told) or any(TOTAL.search(line.plain) for line in self._lines)
+        added = self._speak_of_totals or _speaks_of(TOTAL, told)
         if added and any(one != value - one and value - one in amounts for one in amounts):
             return True
-        return bool(DIFFERENCE.search(told)) and any(one + value in amounts for one in amounts)
+        return _speaks_of(DIFFERENCE, told) and any(one + value in amounts for one in amounts)
 
     def _is_share(self, value: Decimal, unit: str) -> bool:
         """Whether it is what a per cent of the lines makes of one of their amounts, taken or taken off."""
@@ -82,12 +83,22 @@ class Reckoning:
         return found
 
     @cached_property
+    def _speak_of_totals(self) -> bool:
+        return any(TOTAL.search(line.plain) for line in self._lines)
+
+    @cached_property
     def _days_after(self) -> set[str]:
         """Days of the week that follow one of the lines, where those speak of the next day."""
         if not any(NEXT_DAY.search(line.plain) for line in self._lines):
             return set()
         named = (one for line in self._lines for one in line.quantities if one.unit == "weekday")
         return {day_after(one.value) for one in named}
+
+
+@lru_cache(MOST_REMEMBERED)
+def _speaks_of(words: re.Pattern[str], told: str) -> bool:
+    """Asked for every number of a statement, of which a long one has thousands."""
+    return words.search(told) is not None
 
 
 def _is_multiple(value: Decimal, amounts: Iterable[Decimal], each: Said) -> bool:
