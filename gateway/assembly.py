@@ -50,7 +50,7 @@ from gateway.settings import (
     Settings,
 )
 from gateway.stages import Judge, Rag, Watch
-from gateway.stores import Stores, open_stores
+from gateway.stores import FOR_ONE_GATEWAY, Stores, open_stores
 from gateway.streaming import OBSERVED
 from gateway.switched_off import NoCache, NoEncoder
 from gateway.telemetry import Metrics, Telemetry
@@ -114,6 +114,8 @@ async def assemble(
     """
     if settings.faithfulness.streaming == "observe":
         structlog.get_logger("sekisho").warning(OBSERVED)
+    if settings.storage.for_one_gateway:
+        structlog.get_logger("sekisho").warning(FOR_ONE_GATEWAY)
     async with AsyncExitStack() as stack:
         yield await _assembled(stack, settings, around_rag)
 

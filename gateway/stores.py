@@ -30,8 +30,13 @@ from storage.resealing import check_keys
 from storage.sql import Database
 from storage.vectors import VectorIndex
 
-__all__ = ["Stores", "open_database", "open_encoder", "open_stores"]
+__all__ = ["FOR_ONE_GATEWAY", "Stores", "open_database", "open_encoder", "open_stores"]
 
+FOR_ONE_GATEWAY = (
+    "storage.url without storage.qdrant_url: the index is this gateway's own. Only one gateway at a time may "
+    "use the database, and what is imported elsewhere reaches it at its next start; for several set "
+    "storage.qdrant_url."
+)
 Progress = Callable[[int], object]
 
 

@@ -54,7 +54,7 @@ class IndexFolder:
         except Timeout as error:
             raise IndexUnavailable(
                 f"the index in {self.path} is in use by another process: stop that one, "
-                "give this one a folder of its own, or let both use a Qdrant server"
+                "give this one a folder and a database of its own, or let both use a Qdrant server"
             ) from error
         except OSError as error:
             raise IndexUnavailable(

@@ -11,7 +11,7 @@ from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasure, Erasures
 from gateway.settings import Settings
 from gateway.settings.loading import find_settings
-from gateway.settings.people import RetentionSettings
+from gateway.settings.people import CENTURY_DAYS, RetentionSettings
 from gateway.stores import open_database
 
 __all__ = ["add_to"]
@@ -27,7 +27,8 @@ def add_to(app: typer.Typer) -> None:
 def forget_command(
     asker: Annotated[str | None, typer.Option(help="The asker's id, as your front end sends it.")] = None,
     older_than: Annotated[
-        float | None, typer.Option(help="Days; by default those of the section `retention`.", min=0.001)
+        float | None,
+        typer.Option(help="Days; by default those of the section `retention`.", min=0.001, max=CENTURY_DAYS),
     ] = None,
     tenant: Annotated[str, typer.Option(help="Whose asker.")] = "default",
     config: ConfigOption = None,

@@ -27,6 +27,7 @@ from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
 from gateway.settings import ServerSettings, Settings
 from gateway.settings.loading import find_settings
 from gateway.stages import Rag
+from gateway.stores import FOR_ONE_GATEWAY
 from gateway.streaming import OBSERVED
 from gateway.telemetry import configure_logging
 
@@ -104,6 +105,8 @@ def _warnings(settings: Settings, documents: Sequence[SourceDocument | RefusedFi
         yield "answers come from documents, and there are none."
     if settings.faithfulness.streaming == "observe":
         yield OBSERVED
+    if settings.storage.for_one_gateway:
+        yield FOR_ONE_GATEWAY
 
 
 async def serve(
@@ -122,6 +125,7 @@ async def serve(
                 uvicorn.Config(create_app(services), log_config=None, access_log=False, server_header=False)
             )
             host, port = listening.getsockname()[:2]
+            host = f"[{host}]" if ":" in host else host
             announcing = asyncio.create_task(
                 server.announce(lambda: ready(services, f"http://{host}:{port}"))
             )
@@ -182,7 +186,11 @@ async def _say_where(services: Services, address: str) -> None:
 def _bound(server: ServerSettings) -> socket.socket:
     """The listening socket, taken before anything slow: a port in use is told at once."""
     try:
-        return socket.create_server((server.host, server.port), backlog=1024)
+        if ":" not in server.host:
+            return socket.create_server((server.host, server.port), backlog=1024)
+        both = server.host == "::" and socket.has_dualstack_ipv6()
+        address = (server.host, server.port)
+        return socket.create_server(address, family=socket.AF_INET6, backlog=1024, dualstack_ipv6=both)
     except OSError as exc:
         raise ConfigurationError(
             f"can't listen on {server.host}:{server.port} (server.host, server.port): {exc.strerror}"

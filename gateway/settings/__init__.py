@@ -159,6 +159,11 @@ class StorageSettings(Section):
     encryption_key: SecretStr | None = None  # what askers wrote is sealed with it; 128 hexadecimal digits
     former_encryption_keys: list[SecretStr] = []  # until `sekisho reseal` has run
 
+    @property
+    def for_one_gateway(self) -> bool:
+        """Whether a second gateway over the same database would miss what the first one indexes."""
+        return self.url is not None and self.qdrant_url is None
+
     @field_validator("url", "qdrant_url", "qdrant_api_key", mode="before")
     @classmethod
     def _empty_is_none(cls, given: Any) -> Any:

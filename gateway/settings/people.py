@@ -8,7 +8,14 @@ from pydantic import Field, model_validator
 
 from gateway.settings.types import Listable, Name, Patterns, Section, Text
 
-__all__ = ["FeedbackSettings", "Mode", "RetentionSettings", "ReviewSettings", "TopicModeSettings"]
+__all__ = [
+    "CENTURY_DAYS",
+    "FeedbackSettings",
+    "Mode",
+    "RetentionSettings",
+    "ReviewSettings",
+    "TopicModeSettings",
+]
 
 CENTURY_DAYS = 36_500  # further back there may be no date to count from
 Days = Annotated[float, Field(gt=0, le=CENTURY_DAYS)]

@@ -208,6 +208,17 @@ def test_check_config_reads_the_documents(write, tmp_path: Path) -> None:
     assert "answers come from documents, and there are none" in said["nothing"]
 
 
+@pytest.mark.parametrize(("also", "warned"), [("", True), (", qdrant_url: 'http://qdrant:6333'", False)])
+def test_check_config_warns_of_a_shared_database_under_an_index_that_is_not(
+    write, also: str, warned: bool
+) -> None:
+    file = write(
+        f"storage: {{url: 'postgresql://db/sekisho'{also}}}\nupstream: {{kind: openai, base_url: 'http://rag', model: m}}"
+    )
+    told = CliRunner().invoke(app, ["check-config", "--config", str(file)])
+    assert (told.exit_code, "Only one gateway" in told.output) == (0, warned)
+
+
 def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     (tmp_path / "sekisho.yaml").write_bytes(b"cache: \xff\xfe")
     with pytest.raises(ConfigurationError, match="not UTF-8"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -62,3 +63,19 @@ def test_an_index_that_died_makes_the_gateway_unready(
         running.do(index.close())
         status, parts = readyz(running)
     assert (status, parts["index"], parts["encoder"]) == (503, "failing", "ok")
+
+
+def has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="no IPv6 here")
+def test_a_gateway_listens_on_ipv6_too(tmp_path: Path, endpoint: EmbeddingsEndpoint) -> None:
+    chosen = settings(tmp_path, CONFIG.format(url=endpoint.base_url), SEKISHO_SERVER__HOST="::1")
+    with Gateway(chosen) as running:
+        assert running.url.startswith("http://[::1]:")
+        assert readyz(running)[0] == 200

@@ -62,3 +62,5 @@ def test_an_admin_exports_tickets_and_has_an_asker_forgotten(
     assert "Rows deleted, or left without texts: none" in told.output
     told = CliRunner().invoke(app, ["forget", "--older-than", "1"])
     assert "There was nothing to delete." in told.output
+    told = CliRunner().invoke(app, ["forget", "--older-than", "100000"])
+    assert (told.exit_code, "36500" in told.output) == (2, True)
