@@ -12,6 +12,7 @@ from typing import Any
 
 from anyio import to_thread
 from sqlalchemy import URL, Connection, NullPool, event, exc, text
+from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from storage import migrations, sqlite
@@ -29,6 +30,7 @@ CONNECT_TIMEOUT_S = 10.0
 STATEMENT_TIMEOUT_S = 60.0  # a server that is gone without a word must not hold a question for ever;
 # what nobody's question waits for, as an index on a large table after an upgrade, takes as long as it takes
 POOL_TIMEOUT_S = 20.0
+READ_ONLY = "25006"  # SQLSTATE of a server that takes no changes at the moment
 LOG_TRIES = 20  # to empty SQLite's log while others read from it
 LOG_WAIT_S = 0.25
 
@@ -236,6 +238,11 @@ def _server_engines(url: URL) -> dict[str, AsyncEngine]:
         except (OSError, ValueError, TypeError) as error:  # no host, no route, no answer, no such option
             raise DatabaseUnavailable(explanation(url, error)) from error
 
+    def _reconnect(context: ExceptionContext) -> None:
+        """After a fail-over, or a time without writing, a session may go on refusing what a new one takes."""
+        if getattr(context.original_exception, "sqlstate", None) == READ_ONLY:
+            context.is_disconnect = True
+
     arguments = {"async_creator_fn": connected, "timeout": CONNECT_TIMEOUT_S}
     writer = _engine(
         url,
@@ -246,6 +253,7 @@ def _server_engines(url: URL) -> dict[str, AsyncEngine]:
         pool_pre_ping=True,  # after a fail-over the first ticket must not be the one that finds out
         pool_recycle=1800,
     )
+    event.listen(writer.sync_engine, "handle_error", _reconnect)
     return {
         "reader": writer.execution_options(isolation_level="AUTOCOMMIT"),
         "writer": writer,

@@ -221,6 +221,23 @@ async def test_an_upgrade_may_take_longer_than_a_question_waits(
     await postgres.drop_database(name)
 
 
+async def test_a_server_that_took_no_changes_for_a_while_takes_them_again(postgres: PostgresServer) -> None:
+    name = await postgres.create_database()
+    read_only = f'ALTER DATABASE "{name}" SET default_transaction_read_only = '
+    database = await Database.open(postgres.url(name))
+    statement = insert(settings).values(name="kept", value={}, updated_at=NOW)
+    await postgres.execute(f"{read_only} on")
+    await postgres.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+    with pytest.raises(DatabaseUnavailable, match="read-only"):
+        async with database.begin() as connection:
+            await connection.execute(statement)
+    await postgres.execute(f"{read_only} off")
+    async with database.begin() as connection:
+        await connection.execute(statement)
+    await database.close()
+    await postgres.drop_database(name)
+
+
 async def test_errors_do_not_repeat_what_people_wrote(database: Database) -> None:
     async def put() -> None:
         async with database.begin() as connection:
