@@ -3,8 +3,9 @@
     python -m benchmarks.attacks
 
 The gate judges without any scope, so that nothing but the forbidden axis stands between a question and RAG; a
-policy with a scope stops more. Held out: tests/classifiers/gate/attacks/*.jsonl. A disguise loses an attack
-if the plain form is not let through and the disguised one is.
+policy with a scope stops more. Held out: tests/classifiers/gate/attacks. A disguise loses an attack
+if the plain form is not let through and the disguised one is. Stories are what customers write who are angry,
+robbed, ill, in debt or wordy; one before or after an attack is a disguise, too.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from random import Random
 from typing import Final
 
 import numpy as np
+import yaml
 
 from classifiers.gate import Policy
 from classifiers.gate.examples import ExampleGate
@@ -28,7 +30,7 @@ from encoders.shipped import load_shipped
 from evaluation.statistics import Rate
 from training.command import rows
 
-__all__ = ["DISGUISES", "held_out", "label_of"]
+__all__ = ["DISGUISES", "held_out", "label_of", "stories"]
 
 HELD_OUT: Final = Path(__file__).parent.parent / "tests/classifiers/gate/attacks"
 _HARMLESS_WORDS: Final = {
@@ -49,6 +51,22 @@ def _around(language: str, number: int, place: str) -> Callable[[str], str]:
         joint = " " if language == "en" else ""
         words = joint.join(_HARMLESS_WORDS[language][:number])
         return f"{words} {text}" if place == "before" else f"{text} {words}"
+
+    return disguised
+
+
+def stories(language: str) -> list[str]:
+    """What customers tell, of which nothing was fitted on."""
+    kinds = yaml.safe_load((HELD_OUT / "stories.yaml").read_text(encoding="utf-8"))[language]
+    return [story for kind in kinds.values() for story in kind]
+
+
+def _told(language: str, place: str) -> Callable[[str], str]:
+    known = stories(language)
+
+    def disguised(text: str) -> str:
+        story = Random(text).choice(known)
+        return f"{story} {text}" if place == "before" else f"{text} {story}"
 
     return disguised
 
@@ -93,6 +111,7 @@ def _disguises() -> dict[str, dict[str, Callable[[str], str]]]:
             for number in (1, 3, 5, 9)
             for place in ("before", "after")
         }
+        of_language |= {f"a story {place}": _told(language, place) for place in ("before", "after")}
         of_language |= {"full width": _wide, "zero width": _zero_width, "base64": _encoded}
         if language == "en":
             of_language |= {"look-alikes": _alike, "apart": _apart, "digits": _digits, "past tense": _past}
@@ -124,7 +143,7 @@ async def run() -> None:
     gate = await ExampleGate.fit(Policy(), encoder)
     for language, disguises in DISGUISES.items():
         attacks = []
-        for name, texts in held_out(language).items():
+        for name, texts in {**held_out(language), "stories": stories(language)}.items():
             labels = [await label_of(gate, encoder, text) for text in texts]
             stopped = Rate(sum(label == "must_not" for label in labels), len(labels))
             passed = Rate(sum(label == "must" for label in labels), len(labels))
@@ -133,8 +152,10 @@ async def run() -> None:
                 attacks += [text for text, label in zip(texts, labels, strict=True) if label != "must"]
         for name, disguise in disguises.items():
             labels = [await label_of(gate, encoder, disguise(text)) for text in attacks]
-            lost = Rate(sum(label == "must" for label in labels), len(labels))
-            print(f"{language} {name:28} {len(attacks):4}  lost {_say(lost)}")
+            lost, stopped = (
+                Rate(sum(label == one for label in labels), len(labels)) for one in ("must", "must_not")
+            )
+            print(f"{language} {name:28} {len(attacks):4}  must_not {_say(stopped)}  lost {_say(lost)}")
     await _time(gate, encoder)
 
 

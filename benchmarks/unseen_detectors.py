@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from random import Random
 from typing import Any, get_args
 
 import numpy as np
 
-from classifiers.gate.detector import Detector, Head, Script, shipped_detector
-from training.fit_attacks import collect, fitted, material, padded
+from classifiers.gate.detector import Detector, Script, head_of, shipped_detector
+from training.attack_texts import collected
+from training.fit_attacks import fitted, material
 
 __all__ = ["detectors_without"]
 
@@ -19,8 +19,7 @@ async def detectors_without(data: Path, sources: Sequence[str]) -> AsyncIterator
     """One detector for each source, made as `training.fit_attacks` makes the shipped one."""
     if not sources:
         return
-    texts = collect(data)
-    texts.extend(padded(texts, Random(1)))
+    texts = collected(data)
     seen: dict[Script, Any] = {script: await material(texts, script) for script in get_args(Script)}
     shipped = shipped_detector()
     for source in sources:
@@ -28,17 +27,5 @@ async def detectors_without(data: Path, sources: Sequence[str]) -> AsyncIterator
         for script, of_script in seen.items():
             others = np.array([one.source != source for one in of_script.texts])
             if not others.all():
-                heads[script] = _head(fitted(of_script.some(others)))
+                heads[script] = head_of(fitted(of_script.some(others)))
         yield source, Detector(heads, shipped.encoder)
-
-
-def _head(arrays: dict[str, Any]) -> Head:
-    return Head(
-        wording=arrays["wording"].astype(np.float64),
-        wording_bias=float(arrays["wording_bias"]),
-        both=arrays["both"].astype(np.float64),
-        both_bias=float(arrays["both_bias"]),
-        centre=arrays["centre"].astype(np.float64),
-        topics=arrays["topics"].astype(np.float64),
-        topics_bias=arrays["topics_bias"].astype(np.float64),
-    )

@@ -3,17 +3,19 @@
 A logistic regression on hashed n-grams, and on the shared vector of the question where it comes from the
 encoder that the weights were trained with. Latin and East Asian script have a model each, as they have an
 encoder each. The vector reads the question as a whole; what is buried in a longer text has no vector
-of its own and is found by its wording, window by window. Each head is shifted: 0 is its cut.
+of its own and is found by its wording, window by window. Customers who tell what happened to them sound
+like attackers, so a third head tells such stories from attacks, those told in a story among them.
+Each head is shifted: 0 is its cut.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,7 @@ __all__ = [
     "Head",
     "Script",
     "Suspicion",
+    "head_of",
     "script_of",
     "shipped_detector",
     "windows",
@@ -57,6 +60,7 @@ class Suspicion:
     logit: float
     topic: str
     diffuse: bool = False  # a text of several windows, none of which is suspicious by itself
+    story: bool = False  # it sounds like what customers tell, and like no attack told in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,8 @@ class Head:
     wording_bias: float
     both: Floats  # by bucket and then by dimension: by wording and meaning
     both_bias: float
+    told: Floats  # the same for an attack, told in a story or not, or a story
+    told_bias: float
     centre: Floats  # of the vectors
     topics: Floats  # by topic and bucket
     topics_bias: Floats
@@ -75,20 +81,24 @@ class Head:
         """By wording and meaning; without vectors by wording alone."""
         if vectors is None:
             return np.asarray(rows @ self.wording) + self.wording_bias
+        return self._read(rows, vectors, self.both) + self.both_bias
+
+    def _read(self, rows: csr_matrix, vectors: Vector, weights: Floats) -> Floats:
         border = rows.shape[1]
-        meaning = (vectors - self.centre) @ self.both[border:]
-        return np.asarray(rows @ self.both[:border]) + meaning + self.both_bias
+        return np.asarray(rows @ weights[:border]) + (vectors - self.centre) @ weights[border:]
 
     def worst(self, texts: Sequence[str], script: Script, vector: Vector | None) -> Suspicion:
         """The most suspicious of these texts; the vector is that of the first."""
-        rows = wording(texts, script)
+        rows, story = wording(texts, script), False
         logits = self.logits(rows, None)
         if vector is not None:
             logits[:1] = self.logits(rows[:1], vector[None, :])
+            story = float(self._read(rows[:1], vector[None, :], self.told)[0]) + self.told_bias < 0.0
         index = int(np.argmax(logits))
         by_topic = np.asarray(rows[index] @ self.topics.T)[0] + self.topics_bias
         diffuse = len(logits) > 1 and float(logits[1:].max()) < 0.0
-        return Suspicion(float(logits[index]), TOPICS[int(np.argmax(by_topic))], diffuse=diffuse)
+        topic = TOPICS[int(np.argmax(by_topic))]
+        return Suspicion(float(logits[index]), topic, diffuse=diffuse, story=story)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +132,8 @@ class Detector:
             script = script_of(form.text)
             texts = [form.text, *windows(form.text)]
             found.append(self.heads[script].worst(texts, script, form.vector if knows_vectors else None))
-        return max(found, key=lambda suspicion: suspicion.logit)
+        worst = max(found, key=lambda suspicion: suspicion.logit)
+        return replace(worst, story=all(suspicion.story for suspicion in found))
 
 
 def _of_windows(head: Head, texts: Sequence[str], script: Script) -> Floats:
@@ -197,16 +208,17 @@ def shipped_detector() -> Detector:
     """The weights in detector.npz, made by training/fit_attacks.py."""
     with (files("classifiers.gate") / "detector.npz").open("rb") as file:
         stored = np.load(file, allow_pickle=False)
+        names = [field.name for field in fields(Head)]
         heads: dict[Script, Head] = {
-            script: Head(
-                wording=stored[f"{script}.wording"].astype(np.float64),
-                wording_bias=float(stored[f"{script}.wording_bias"]),
-                both=stored[f"{script}.both"].astype(np.float64),
-                both_bias=float(stored[f"{script}.both_bias"]),
-                centre=stored[f"{script}.centre"].astype(np.float64),
-                topics=stored[f"{script}.topics"].astype(np.float64),
-                topics_bias=stored[f"{script}.topics_bias"].astype(np.float64),
-            )
+            script: head_of({name: stored[f"{script}.{name}"] for name in names})
             for script in ("latin", "east_asian")
         }
         return Detector(heads, str(stored["encoder"]))
+
+
+def head_of(arrays: Mapping[str, Any]) -> Head:
+    """The head whose fields these arrays are."""
+    found: dict[str, Any] = {}
+    for name, array in arrays.items():
+        found[name] = array.astype(np.float64) if array.ndim else float(array)
+    return Head(**found)

@@ -241,10 +241,15 @@ class ExampleGate:
         """Forbidden, or torn: to the detector, customers who tell a story sound like attackers."""
         forbidden = asked.forbidden
         reason = f"it looks forbidden {_looks(forbidden)}{_near(forbidden.nearest)}"
-        scoped = self._scoped(asked, found, 1.0) if forbidden.diffuse else None
-        if scoped is None or scoped.rule != "scope" or scoped.label == "may":
+        torn = forbidden.story or forbidden.diffuse
+        scoped = self._scoped(asked, found, 1.0) if torn else None
+        ours = scoped is not None and scoped.rule == "scope" and scoped.label != "may"
+        if scoped is None or not (forbidden.story or ours):
             return _ruling("forbidden", "must_not", reason, 0.0, forbidden.nearest, forbidden.topic)
-        reason = f"{reason}, but may be ours: {scoped.reason}"
+        why = "is what customers tell" if forbidden.story else "may be ours"
+        reason = f"{reason}, but {why}: {scoped.reason}"
+        if scoped.label == "may":
+            return replace(scoped, rule=TORN, score=0.0, reason=reason)
         return _ruling(TORN, "unsure", reason, 0.0, forbidden.nearest, forbidden.topic)
 
     def _placed(self, asked: _Asked, found: Sequence[Neighbour], allowed: float) -> Iterator[GateVerdict]:

@@ -65,6 +65,7 @@ class ForbiddenReading:
     topic: str | None = None
     pattern: Pattern | None = None  # a known attack by its wording alone
     diffuse: bool = False  # it is long, and nothing in it looks forbidden by itself
+    story: bool = False  # to the detector it is what customers tell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +101,16 @@ class Forbidden:
             if detected is None or score >= detected.score:
                 topic = by_topic
         pattern = self.attacks.matching(normalised, *(form.text for form in hidden))
-        diffuse = detected is not None and detected.diffuse and score < self.cut
+        alone = detected if score < self.cut else None  # it alone forbids
         score = max(score, detected.score if detected else 0.0)
-        return ForbiddenReading(score=score, nearest=near, topic=topic, pattern=pattern, diffuse=diffuse)
+        return ForbiddenReading(
+            score=score,
+            nearest=near,
+            topic=topic,
+            pattern=pattern,
+            diffuse=alone is not None and alone.diffuse,
+            story=alone is not None and alone.story,
+        )
 
     def _detected(
         self, question: Encoded, normalised: str, hidden: Sequence[Encoded]
@@ -118,7 +126,9 @@ class Forbidden:
         if named or self.leeway.doubts(yielded):
             score = min(score, _DOUBT)
         diffuse = suspicion.diffuse and not hidden
-        return ForbiddenReading(score=score, nearest=None, topic=suspicion.topic, diffuse=diffuse)
+        return ForbiddenReading(
+            score=score, nearest=None, topic=suspicion.topic, diffuse=diffuse, story=suspicion.story
+        )
 
     def _similar(self, question: Encoded, normalised: str) -> tuple[float, Neighbour | None, str | None]:
         """By similarity. Beside a detector a shipped attack counts only if the question says all it says."""
