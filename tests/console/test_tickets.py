@@ -147,6 +147,21 @@ def test_many_are_dismissed_by_keys_and_brought_back(desk: Gateway, chromium: Ch
     assert {_stored(desk, one).state for one in tickets} == {"open"}
 
 
+def test_to_undo_a_claim_gives_nothing_back_that_one_held_before(desk: Gateway, chromium: Chromium) -> None:
+    held, free = (opened(desk, text) for text in ("Who feeds the axolotl?", "Which drum is the loudest?"))
+    desk.do(desk.services.tickets.claim(held, tenant="default", by="sato"))
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in()
+        for ticket in (held, free):
+            page.locator(f".q-row[data-id={ticket}] .tick").click()
+        page.keyboard.press("c")
+        expect(page.locator(".told")).to_contain_text("1")
+        assert _stored(desk, free).claimed_by == "sato"
+        page.locator(".undo").click()
+        expect(page.locator(".told")).to_contain_text("Taken back: 1")
+    assert [_stored(desk, one).claimed_by for one in (held, free)] == ["sato", None]
+
+
 def _move_to(page: Page, ticket: str) -> None:
     """By `j`, from the first row down."""
     expect(page.locator(f".q-row[data-id={ticket}]")).to_be_visible()

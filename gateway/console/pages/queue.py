@@ -184,9 +184,10 @@ class _Page:
 
     async def _act(self, name: str, rows: list[str]) -> None:
         """One action on all tickets of the rows, and the way to take it back."""
-        ids = [one.id for row in rows if row in self.clusters for one in self.clusters[row].tickets]
+        tickets = [one for row in rows if row in self.clusters for one in self.clusters[row].tickets]
+        held = self.visit.person.name if name == "claim" else None  # to undo a claim gives no older one back
         do, undo = self._deeds()[name]
-        done = await each(ids, do)
+        done = await each([one.id for one in tickets if held is None or one.claimed_by != held], do)
         await self._refresh()
         self._tell(name, done, undo)
 
