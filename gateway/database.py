@@ -1,4 +1,4 @@
-"""What tickets, audits and deliveries share: connections whose loss is told to the asker, and pages."""
+"""What tickets, audits and deliveries share: connections whose loss is told to the asker, rows and pages."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Column, RowMapping, and_, or_, select
+from sqlalchemy import Column, RowMapping, Table, and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.errors import StoreUnavailable
+from gateway.errors import NotFound, StoreUnavailable
 from storage.sql import Database, DatabaseUnavailable
+from storage.texts import storable
 
-__all__ = ["Page", "page", "reading", "writing"]
+__all__ = ["Page", "page", "reading", "row_of", "writing"]
 
 LARGEST_PAGE = 200
 T = TypeVar("T")
@@ -38,6 +39,23 @@ async def writing(db: Database, what: str) -> AsyncIterator[AsyncConnection]:
             yield connection
     except DatabaseUnavailable as exc:
         raise StoreUnavailable(f"the {what} can't be changed now") from exc
+
+
+async def row_of(
+    connection: AsyncConnection, table: Table, id_: str, *, tenant: str, what: str, to_change: bool = False
+) -> RowMapping:
+    """A tenant's row by its id; `to_change` keeps others from changing it until the transaction ends.
+
+    Raises:
+        NotFound: also if it is another tenant's.
+    """
+    query = select(table).where(table.c.id == storable(id_), table.c.tenant == tenant)
+    if to_change:
+        query = query.with_for_update()  # SQLite has one writer at a time anyway
+    row = (await connection.execute(query)).mappings().first()
+    if row is None:
+        raise NotFound(f"there is no {what} {storable(id_)[:40]}")
+    return row
 
 
 @dataclass(frozen=True, slots=True)

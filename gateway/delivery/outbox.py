@@ -18,8 +18,8 @@ from uuid import uuid4
 from sqlalchemy import RowMapping, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.database import Page, page, reading, writing
-from gateway.errors import Conflict, NotFound
+from gateway.database import Page, page, reading, row_of, writing
+from gateway.errors import Conflict
 from gateway.review.tickets import Ticket
 from storage.schema import deliveries as table
 from storage.sql import Database
@@ -172,13 +172,10 @@ class Outbox:
 async def _fetch(
     connection: AsyncConnection, delivery_id: str, *, tenant: str, to_change: bool = False
 ) -> Delivery:
-    query = select(table).where(table.c.id == storable(delivery_id), table.c.tenant == tenant)
-    if to_change:
-        query = query.with_for_update()
-    row = (await connection.execute(query)).mappings().first()
-    if row is None:
-        raise NotFound(f"there is no delivery {storable(delivery_id)[:40]}")
-    return _delivery(row)
+    what = "delivery"
+    return _delivery(
+        await row_of(connection, table, delivery_id, tenant=tenant, what=what, to_change=to_change)
+    )
 
 
 def _row(

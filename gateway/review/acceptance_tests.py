@@ -14,11 +14,11 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import RowMapping, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.rows import new_id
-from gateway.database import reading, writing
+from gateway.database import reading, row_of, writing
 from gateway.errors import Conflict, InvalidRequest, NotFound
 from gateway.rendering import rendered
 from storage.schema import acceptance_pairs, acceptance_tests, acceptance_votes
@@ -160,7 +160,7 @@ class AcceptanceTests:
         if len(comment) > LONGEST_COMMENT:
             raise InvalidRequest(f"comment: at most {LONGEST_COMMENT} characters", param="comment")
         async with writing(self._db, "acceptance tests") as connection:
-            row = await _test_row(connection, id_, tenant, for_update=True)
+            row = await _test_row(connection, id_, tenant, to_change=True)
             if row["closed_at"]:
                 raise Conflict("the test is over: the answers have been told apart")
             here = acceptance_pairs.c.test_id == id_, acceptance_pairs.c.number == number
@@ -179,7 +179,7 @@ class AcceptanceTests:
     async def close(self, id_: str, *, tenant: str) -> None:
         """No vote counts from now on."""
         async with writing(self._db, "acceptance tests") as connection:
-            row = await _test_row(connection, id_, tenant, for_update=True)
+            row = await _test_row(connection, id_, tenant, to_change=True)
             if not row["closed_at"]:
                 closed = update(acceptance_tests).where(acceptance_tests.c.id == id_)
                 await connection.execute(closed.values(closed_at=datetime.now(UTC)))
@@ -197,14 +197,10 @@ def chained(before: str, vote: Vote) -> str:
 
 
 async def _test_row(
-    connection: AsyncConnection, id_: str, tenant: str, *, for_update: bool = False
-) -> dict[str, Any]:
-    table = acceptance_tests
-    query = select(table).where(table.c.id == id_, table.c.tenant == tenant)
-    row = (await connection.execute(query.with_for_update() if for_update else query)).mappings().first()
-    if row is None:
-        raise NotFound(f"there is no acceptance test {id_}")
-    return dict(row)
+    connection: AsyncConnection, id_: str, tenant: str, *, to_change: bool = False
+) -> RowMapping:
+    what = "acceptance test"
+    return await row_of(connection, acceptance_tests, id_, tenant=tenant, what=what, to_change=to_change)
 
 
 def _vote(row: Any) -> Vote:

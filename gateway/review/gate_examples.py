@@ -20,7 +20,7 @@ from cache.text import exact_key
 from classifiers.gate import Policy
 from classifiers.gate.shipped import shipped_attacks
 from classifiers.text import normalise, only_words
-from gateway.database import reading
+from gateway.database import reading, row_of
 from gateway.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
 from gateway.review.tickets import Ticket, Tickets, record_event
 from storage.schema import gate_examples as table
@@ -291,11 +291,7 @@ class GateExamples:
         return replace(found, **decided)
 
     async def _read(self, connection: AsyncConnection, tenant: str, example_id: str) -> GateExample:
-        query = select(table).where(table.c.id == storable(example_id), table.c.tenant == tenant)
-        row = (await connection.execute(query)).mappings().first()
-        if row is None:
-            raise NotFound(f"there is no example {storable(example_id)[:40]}")
-        return self._example(row)
+        return self._example(await row_of(connection, table, example_id, tenant=tenant, what="example"))
 
     def _example(self, row: RowMapping | Mapping[str, Any]) -> GateExample:
         kept = {name: row[name] for name in GateExample.__dataclass_fields__ if name != "conflict"}

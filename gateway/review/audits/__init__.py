@@ -21,8 +21,8 @@ from cache.cuts import PAUSED
 from cache.errors import EntryNotFound
 from cache.shelf import Shelf
 from cache.store import EntryStore
-from gateway.database import Page, page, reading, writing
-from gateway.errors import Conflict, InvalidRequest, NotFound, StoreUnavailable
+from gateway.database import Page, page, reading, row_of, writing
+from gateway.errors import Conflict, InvalidRequest, StoreUnavailable
 from gateway.review.audits.windows import (
     AuditTier,
     Sample,
@@ -273,13 +273,7 @@ async def pause_if_wrong(entries: EntryStore, audit: Audit, *, asked: bool | Non
 async def _fetch(
     connection: AsyncConnection, audit_id: str, *, tenant: str, to_change: bool = False
 ) -> Audit:
-    query = select(table).where(table.c.id == storable(audit_id), table.c.tenant == tenant)
-    if to_change:
-        query = query.with_for_update()  # SQLite has one writer at a time anyway
-    row = (await connection.execute(query)).mappings().first()
-    if row is None:
-        raise NotFound(f"there is no audit {storable(audit_id)[:40]}")
-    return _audit(row)
+    return _audit(await row_of(connection, table, audit_id, tenant=tenant, what="audit", to_change=to_change))
 
 
 async def _judged(connection: AsyncConnection, window: Window) -> list[tuple[float, bool]]:

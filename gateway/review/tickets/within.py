@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.errors import Conflict, NotFound, TicketNotStored
+from gateway.database import row_of
+from gateway.errors import Conflict, TicketNotStored
 from gateway.review.tickets.ticket import NewTicket, Ticket, canonical_id, drawn_id, ticket_of
 from storage.schema import ticket_events
 from storage.schema import tickets as table
-from storage.texts import storable
 
 __all__ = ["change", "fetch", "held_by", "open_within", "record_event", "refuse_unless_held"]
 
@@ -63,12 +63,8 @@ async def fetch(
     connection: AsyncConnection, ticket_id: str, *, tenant: str, to_change: bool = False
 ) -> Ticket:
     """A ticket inside a transaction; `to_change` keeps others from changing it until the end."""
-    query = select(table).where(table.c.id == canonical_id(ticket_id), table.c.tenant == tenant)
-    if to_change:
-        query = query.with_for_update()  # SQLite has one writer at a time anyway
-    row = (await connection.execute(query)).mappings().first()
-    if row is None:
-        raise NotFound(f"there is no ticket {storable(ticket_id)[:40]}")
+    id_ = canonical_id(ticket_id)
+    row = await row_of(connection, table, id_, tenant=tenant, what="ticket", to_change=to_change)
     return ticket_of(row)
 
 
