@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import httpx2
 import pytest
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
 from sqlalchemy import insert
 
 from cache.guards import Compared
@@ -19,20 +16,18 @@ from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.trial import Trials
 from gateway.domain import Step
-from gateway.errors import SekishoError, StoreUnavailable
 from gateway.people.access import Keys
 from gateway.rag.documents import Documents
 from gateway.review.entries.approval import Approvals, OnCollision
 from gateway.review.tickets import Tickets
 from gateway.routes import entries, review, suggestions
-from gateway.routes.envelope import envelope
 from gateway.stores import Stores
 from storage.schema import outcomes
 from storage.sql import Database
 from storage.testing import MemoryIndex
-from storage.vectors import IndexUnavailable
 from tests.cache.shelves import WEIGHTS, WordEncoder
 from tests.review.asking import ENTRY, question
+from tests.review.over_http import over_http
 from tests.review.test_routes import KEYS, Gateway, services_over
 
 RESET = {
@@ -71,24 +66,10 @@ async def desk(database: Database) -> AsyncIterator[Desk]:
         entries=kept, documents=Documents(database, index, encoder),
         shelf=Shelf(kept, index, encoder, weights=WEIGHTS, guards=[NotGuard()]), default_language="ja",
     )  # fmt: skip
-    app = FastAPI()
     keys = Keys(database, bootstrap=list(KEYS.values()))
     tickets = Tickets(database)
     services: Any = services_over(stores, tickets, keys, approvals(stores))
-    app.state.services = services
-    for module in (review, entries, suggestions):
-        app.include_router(module.router)
-
-    @app.exception_handler(SekishoError)
-    async def named(_: Request, exc: SekishoError) -> JSONResponse:
-        return JSONResponse(envelope(exc), exc.status)
-
-    @app.exception_handler(IndexUnavailable)
-    async def away(_: Request, exc: IndexUnavailable) -> JSONResponse:
-        return JSONResponse(envelope(StoreUnavailable(str(exc))), 503)
-
-    transport = httpx2.ASGITransport(app=app)
-    async with httpx2.AsyncClient(transport=transport, base_url="http://gateway") as http:
+    async with over_http(services, review, entries, suggestions) as http:
         yield Desk(stores, services.tickets, http, services=services)  # type: ignore[arg-type]
 
 

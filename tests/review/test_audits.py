@@ -11,9 +11,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from sqlalchemy import func, select
 
 from cache.audit import anytime_upper
@@ -34,7 +31,6 @@ from gateway.people.access import BootstrapKey, Keys
 from gateway.review.audits import Audits, Judgement, OnBreach, lookups
 from gateway.review.audits.lookups import LookupLog, Rates
 from gateway.routes import audits as routes
-from gateway.routes.envelope import envelope
 from storage.schema import audit_windows
 from storage.schema import audits as table
 from storage.sql import Database, DatabaseUnavailable
@@ -42,6 +38,7 @@ from storage.testing import MemoryIndex
 from tests.cache.shelves import WEIGHTS, WordEncoder, content
 from tests.postgres import PostgresServer
 from tests.review.asking import question
+from tests.review.over_http import over_http
 
 KEYS = {
     "client": BootstrapKey("sk-of-the-client-0001", "acme", "client", "web"),
@@ -181,20 +178,7 @@ async def gateway(database: Database) -> AsyncIterator[Gateway]:
     shelf = Shelf(stores.entries, stores.index, encoder, weights=WEIGHTS)
     audits = Audits(database, shelf, model=MODEL, delivering=lambda language: made.delivering(language))
     services = Services(stores, audits, Keys(database, bootstrap=list(KEYS.values())))
-    app = FastAPI()
-    app.state.services = services
-    app.include_router(routes.router)
-
-    @app.exception_handler(SekishoError)
-    async def named(_: Request, exc: SekishoError) -> JSONResponse:
-        return JSONResponse(envelope(exc), exc.status)
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, exc: RequestValidationError) -> JSONResponse:
-        return JSONResponse({"where": list(exc.errors()[0]["loc"])}, 400)
-
-    transport = httpx2.ASGITransport(app=app)
-    async with httpx2.AsyncClient(transport=transport, base_url="http://gateway") as http:
+    async with over_http(services, routes) as http:
         made = Gateway(stores, shelf, audits, services, http, entry)
         yield made
 

@@ -11,9 +11,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from prometheus_client import CollectorRegistry
 from sqlalchemy import insert, select
 
@@ -22,14 +19,12 @@ from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.trial import Trials
 from encoders.testing import HashingEncoder
-from gateway.errors import SekishoError
 from gateway.language import Language, language_of
 from gateway.people.access import BootstrapKey, Keys
 from gateway.recording.outcomes import OutcomeLog
 from gateway.review.entries.approval import Approvals
 from gateway.review.tickets import Tickets
 from gateway.routes import documents, entries, feedback, review
-from gateway.routes.envelope import envelope
 from gateway.settings import Settings
 from gateway.telemetry import Metrics, Telemetry
 from storage.schema import feedback as feedback_table
@@ -38,6 +33,7 @@ from storage.sql import Database
 from storage.testing import MemoryIndex
 from storage.vectors import IndexUnavailable
 from tests.review.asking import STEPS, closing_desk, question
+from tests.review.over_http import over_http
 
 KEYS = {
     "client": BootstrapKey("sk-of-the-client-0001", "acme", "client", "web"),
@@ -121,22 +117,9 @@ async def gateway(database: Database) -> AsyncIterator[Gateway]:
     encoder = HashingEncoder()
     stores = Stores(database, EntryStore(database), MemoryIndex(encoder.identity), encoder)
     tickets = Tickets(database)
-    app = FastAPI()
     keys = Keys(database, bootstrap=list(KEYS.values()))
-    app.state.services = services_over(stores, tickets, keys, approvals_over(stores))
-    for module in (review, entries, feedback, documents):
-        app.include_router(module.router)
-
-    @app.exception_handler(SekishoError)
-    async def named(_: Request, exc: SekishoError) -> JSONResponse:
-        return JSONResponse(envelope(exc), exc.status)
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, exc: RequestValidationError) -> JSONResponse:
-        return JSONResponse({"where": list(exc.errors()[0]["loc"])}, 400)
-
-    transport = httpx2.ASGITransport(app=app)
-    async with httpx2.AsyncClient(transport=transport, base_url="http://gateway") as http:
+    services = services_over(stores, tickets, keys, approvals_over(stores))
+    async with over_http(services, review, entries, feedback, documents) as http:
         yield Gateway(stores, tickets, http)
 
 
