@@ -92,6 +92,7 @@ class Fails:
     status: int = 500
     message: str = "the chatbot is broken"
     retry_after_ms: int = 1
+    retry_after_s: int | None = None  # instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +220,8 @@ class Chatbot(Serving):
             case Fails():
                 error = {"message": reply.message, "type": "server_error", "param": None, "code": None}
                 headers = {"retry-after-ms": str(reply.retry_after_ms)}
+                if reply.retry_after_s is not None:
+                    headers = {"retry-after": str(reply.retry_after_s)}
                 return JSONResponse({"error": error}, status_code=reply.status, headers=headers)
             case Raw():
                 return Response(reply.body, media_type=reply.content_type)

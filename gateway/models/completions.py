@@ -84,7 +84,9 @@ class ChatModel:
             api_key=api_key or "none",  # the client insists on one; servers without keys don't look
             max_retries=max_retries,
             timeout=timeout,
-            http_client=DefaultAioHttpClient(limits=limits, timeout=timeout),
+            http_client=DefaultAioHttpClient(
+                limits=limits, timeout=timeout, event_hooks={"response": [self._wait_no_longer_than_askers]}
+            ),
         )
         self._breaker = CircuitBreaker(
             failure_threshold=breaker_failures,
@@ -233,6 +235,12 @@ class ChatModel:
         if not chunks.finished:
             raise httpx2.RemoteProtocolError("the stream broke off")
         return chunks.reply, first_s
+
+    async def _wait_no_longer_than_askers(self, response: httpx2.Response) -> None:
+        """Where `Retry-After` leaves no time for an answer, a person gets the question now."""
+        asked = response.headers.get("retry-after", "")
+        if asked.isdecimal() and int(asked) * (self._client.max_retries + 1) > self._timeout_s:
+            response.headers["x-should-retry"] = "false"  # the client obeys it
 
     def _unavailable(self, what: str, *, cause: str) -> UpstreamUnavailable:
         return UpstreamUnavailable(f"{self._name} {what}", cause=cause)

@@ -253,6 +253,15 @@ async def test_a_request_that_is_wrong_is_not_tried_again(bot: Chatbot) -> None:
     assert len(bot.asked) == 1
 
 
+async def test_who_asks_for_more_patience_than_askers_have_is_left_at_once(bot: Chatbot) -> None:
+    bot.always(Fails(429, retry_after_s=10))
+    rag = UpstreamRag.of(settings(bot, max_retries=2, timeout_s=20))
+    with pytest.raises(UpstreamUnavailable, match="429") as left:
+        await ask(rag)
+    await rag.close()
+    assert (left.value.cause, len(bot.asked)) == ("http_429", 1)
+
+
 async def test_the_time_limit_covers_all_tries(bot: Chatbot) -> None:
     bot.always(Fails(503, retry_after_ms=400))
     rag = UpstreamRag.of(settings(bot, max_retries=10, timeout_s=0.6))
