@@ -12,7 +12,7 @@ from cache.content import Content
 from cache.entries import Entry
 from cache.queries import Filters
 from cache.store import EntryStore
-from tests.console.browsing import Chromium, needs_chromium, opened
+from tests.console.browsing import PASSWORDS, Chromium, needs_chromium, opened
 from tests.gateway.running import Gateway
 
 pytestmark = needs_chromium
@@ -44,6 +44,18 @@ def test_an_entry_is_found_by_its_words_and_by_its_meaning(desk: Gateway, chromi
         expect(page.locator("button.save")).to_have_count(0)
         assert viewer.foreign == []
         assert viewer.errors == []
+
+
+def test_a_table_shows_no_more_rows_to_somebody_whose_session_has_ended(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    _written(desk, "Where is the lift of the library?", "Behind the desk.")
+    with chromium.person(desk.url) as viewer:
+        page = viewer.sign_in("viewer", at="/console/entries")
+        desk.do(desk.services.people.users.set_password("viewer", PASSWORDS["viewer"]))
+        page.locator(".q-table__bottom .q-select").click()
+        page.get_by_role("option", name="25").click()
+        expect(page).to_have_url(re.compile("/sign-in"))
 
 
 def test_two_who_edit_one_entry_see_each_other_and_overwrite_nothing(

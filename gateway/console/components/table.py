@@ -9,7 +9,7 @@ from typing import Any, Literal
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from gateway.console.texts import Texts
+from gateway.console.visit import Visit
 
 __all__ = ["Column", "Rows", "Table", "Wanted"]
 
@@ -48,7 +48,7 @@ class Table:
 
     def __init__(
         self,
-        t: Texts,
+        visit: Visit,
         columns: Sequence[Column],
         fetch: Callable[[Wanted], Awaitable[Rows]],
         *,
@@ -56,6 +56,7 @@ class Table:
         page_size: int = 50,
         selectable: bool = False,
     ) -> None:
+        t = visit.t
         self._fetch = fetch
         self._names = [one.name for one in columns]
         self._hidden: set[str] = set()
@@ -72,7 +73,7 @@ class Table:
         for one in columns:
             if one.kind == "chip":
                 self._table.add_slot(f"body-cell-{one.name}", CHIP)
-        self._table.on("request", self._requested)
+        self._table.on("request", visit.action(self._requested, role="viewer"))
         if on_open is not None:
             self._table.classes("opens")
             self._table.on("row-click", lambda event: on_open(str(event.args["id"])), js_handler=ROW_ID)

@@ -56,7 +56,9 @@ class _Page:
             Column(name="review_by", label=t("entry.review_by"), kind="chip", width="110px"),
             Column(name="changed", label=t("entries.changed"), kind="quiet", width="110px"),
         ]
-        self.table = Table(t, columns, self._fetch, on_open=lambda id_: ui.navigate.to(f"/entries/{id_}"))
+        self.table = Table(
+            self.visit, columns, self._fetch, on_open=lambda id_: ui.navigate.to(f"/entries/{id_}")
+        )
         self.table.show("group", shown=any(choices.groups))
         await self.visit.action(self.table.refresh, role="viewer")()
         self.visit.keys.on("/", "entries.search", lambda: self.search.run_method("focus"))

@@ -33,7 +33,7 @@ async def show(visit: Visit) -> None:
         Column(name="language", label=t("questions.language"), kind="quiet", width="80px"),
         Column(name="ms", label=t("questions.ms"), kind="number", width="90px"),
     ]
-    table = Table(t, columns, reading.fetch, on_open=reading.open)
+    table = Table(visit, columns, reading.fetch, on_open=reading.open)
     await visit.action(table.refresh, role="viewer")()
 
 
