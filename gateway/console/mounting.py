@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import nicegui
 from fastapi import FastAPI, Request
 from fastapi.middleware.gzip import GZipMiddleware
-from fastapi.responses import RedirectResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from nicegui import Client, core, ui
 
@@ -60,11 +60,17 @@ def make_console(services: Services) -> FastAPI:
         reconnect_timeout=10.0,
         show_welcome_message=False,
     )
+    nicegui.app.exception_handlers[404] = _not_found
     _without_base_middleware(nicegui.app)
     console.router.lifespan_context = _once(console.router.lifespan_context)
     console.add_middleware(BodyLimit, max_bytes=services.settings.console.max_upload_bytes)
     console.add_middleware(Door, services=services)  # around it: a stranger's upload is not read
     return console
+
+
+async def _not_found(request: Request, exc: Exception) -> PlainTextResponse:
+    """In place of NiceGUI's page, which strangers could have made, and its line in the log."""
+    return PlainTextResponse("not found", 404)
 
 
 def _without_base_middleware(app: FastAPI) -> None:

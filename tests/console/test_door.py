@@ -84,6 +84,17 @@ def test_a_stranger_uploads_nothing(desk: Gateway) -> None:
         assert http.post("/console/_nicegui/client/1/upload/2", files={"file": b"x"}).status_code == 403
 
 
+def test_a_stranger_makes_no_page_of_what_is_not_there(
+    desk: Gateway, caplog: pytest.LogCaptureFixture
+) -> None:
+    """NiceGUI's would be kept for a minute, and its address stood in the log as it came."""
+    with desk.http(None) as http:
+        for path in ("/console/_nicegui/x", "/console/sign-in/x"):
+            reply = http.get(path)
+            assert (reply.status_code, reply.text) == (404, "not found")
+    assert not caplog.records
+
+
 def test_every_page_forbids_addresses_that_are_not_ours(desk: Gateway) -> None:
     with desk.http(None) as http:
         reply = http.get("/console/", headers={"cookie": _cookie(desk)})
