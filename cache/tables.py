@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import unicodedata
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,13 +17,23 @@ from typing import Any, Literal
 
 from cache.errors import UnreadableTable
 
-__all__ = ["Row", "RowProblem", "TableFormat", "format_of", "read_table", "write_table"]
+__all__ = [
+    "Row",
+    "RowProblem",
+    "TableFormat",
+    "as_written",
+    "format_of",
+    "inert",
+    "read_table",
+    "write_table",
+]
 
 TableFormat = Literal["csv", "jsonl", "xlsx"]
 _SUFFIXES: dict[str, TableFormat] = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx"}
 _LONGEST_CELL = 1_000_000
 _MOST_COLUMNS = 256  # of a workbook; an entry has at most 200 phrasings
 _UNPACKED = 200_000_000, 20  # a workbook may unpack to so many bytes, or so many times its size
+_FORMULA = re.compile(r"'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])")  # those of East Asian keyboards, too
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -80,6 +91,16 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
     return _write_csv(path, columns, cells) if form == "csv" else _write_xlsx(path, columns, cells)
 
 
+def inert(text: str) -> str:
+    """A cell of CSV that a spreadsheet takes for no formula, whoever wrote it."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def as_written(cell: str) -> str:
+    """The text of a cell of our CSV: what was put before a formula is taken off again."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+
+
 def _by_columns(
     path: Path,
     rows: Iterator[tuple[int, Sequence[Any]]],
@@ -121,7 +142,7 @@ def _read_csv(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
         line = 1
         try:
             for cells in reader:
-                yield line, cells
+                yield line, [as_written(cell) for cell in cells]
                 line = reader.line_num + 1
         except csv.Error as broken:
             raise UnreadableTable(f"{path.name}, line {line}: {broken}") from broken
@@ -227,7 +248,7 @@ def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]
         writer = csv.writer(file)
         writer.writerow(columns)
         for cells in rows:
-            writer.writerow(cells)
+            writer.writerow(map(inert, cells))
             written += 1
     return written
 

@@ -15,12 +15,12 @@ from typing import Any, Literal
 
 from sqlalchemy import Table, select
 
-from cache.tables import format_of
+from cache.tables import format_of, inert
 from gateway.errors import InvalidRequest
 from storage.schema import audits, feedback, gate_examples, outcomes, tickets
 from storage.sql import Database
 
-__all__ = ["Exported", "Period", "as_written", "lines", "sheet_cell", "write_export"]
+__all__ = ["Exported", "Period", "lines", "sheet_cell", "write_export"]
 
 Exported = Literal["tickets", "audits", "feedback", "gate-examples", "outcomes"]
 
@@ -37,7 +37,6 @@ _TABLES: Mapping[Exported, tuple[Table, str]] = {
 }
 _OURS = {"exact_key", "asker_key", "decision"}  # hashes and counters that say nothing outside
 _LARGE = {"turns", "steps"}  # of tickets: in JSON Lines only
-_FORMULA = re.compile(r"'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])")  # those of East Asian keyboards, too
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
@@ -165,12 +164,7 @@ def _csv_line(cells: Sequence[Any]) -> str:
 def _inert(value: Any) -> Any:
     """A cell that a spreadsheet takes for no formula, whatever an asker wrote."""
     value = _flat(value)
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
-
-
-def as_written(cell: str) -> str:
-    """The text of a cell of our CSV: what was put before a formula is taken off again."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+    return inert(value) if isinstance(value, str) else value
 
 
 def _flat(value: Any) -> Any:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 from datetime import date
@@ -420,6 +421,20 @@ async def test_formulas_stay_text_in_a_spreadsheet(store: EntryStore, tmp_path: 
     await export_entries(store, "shop", tmp_path / "e.xlsx")
     row = next(load_workbook(tmp_path / "e.xlsx").active.iter_rows(min_row=2))
     assert [cell.data_type for cell in row if cell.value == "=1+1"] == ["s"]
+
+
+async def test_no_cell_of_an_exported_csv_is_a_formula(store: EntryStore, tmp_path: Path) -> None:
+    """A phrasing may be an asker's own words; they come back as they were."""
+    texts = ("=1+1", "@SUM(1)", "＝1", "-5 degrees?", "'=2", "it's fine")
+    await store.create("shop", content(*texts, answer="+81 3 1234"), by="ann")
+    await export_entries(store, "shop", tmp_path / "e.csv")
+    with (tmp_path / "e.csv").open(encoding="utf-8-sig", newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "@", "＝", "-", "+"))]
+    (before,) = (await store.list("shop")).entries
+    await import_entries(store, "shop", tmp_path / "e.csv", by="ann")
+    (after,) = (await store.list("shop")).entries
+    assert (after.phrasings, after.answer, after.revision) == (texts, "+81 3 1234", before.revision)
 
 
 async def test_a_long_file_comes_in_batches_with_progress(store: EntryStore, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from openpyxl import load_workbook
 from sqlalchemy import insert
 
 from cache.errors import UnreadableTable
-from gateway.exports import Exported, Period, as_written, lines, write_export
+from cache.tables import as_written
+from gateway.exports import Exported, Period, lines, write_export
 from gateway.review.tickets import Tickets
 from storage.schema import outcomes
 from storage.sql import Database

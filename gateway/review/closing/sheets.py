@@ -17,7 +17,6 @@ from cache.errors import CacheError, InvalidEntry
 from cache.tables import RowProblem, read_table
 from cache.transfer import Refusal
 from gateway.errors import Conflict, InvalidRequest, NotFound
-from gateway.exports import as_written
 from gateway.review.closing import Closing, Review
 from gateway.review.closing.promotion import Publication
 from gateway.review.entries.approval import Approvals
@@ -60,7 +59,7 @@ def _read_decided(path: Path) -> Iterator[Decided | Refusal | None]:
             yield Refusal(row.line, "row", row.expected)
             continue
         try:
-            yield _decided(row.line, row.values, csv=path.suffix.lower() == ".csv")
+            yield _decided(row.line, row.values)
         except InvalidEntry as wrong:
             yield Refusal(row.line, wrong.field, wrong.expected)
         except InvalidRequest as wrong:
@@ -131,14 +130,12 @@ def _refuse_if_changed(ticket: Ticket, revision: int, *, by: str) -> None:
         raise Conflict(f"ticket {ticket.id} is {ticket.state} by {ticket.claimed_by}")
 
 
-def _decided(line: int, values: Mapping[str, Any], *, csv: bool) -> Decided | None:
+def _decided(line: int, values: Mapping[str, Any]) -> Decided | None:
     texts = {name: "" if value is None else str(value).strip() for name, value in values.items()}
     decision = texts.get("decision", "").lower()
     if not decision:
         return None
     answer = texts.get("answer", "")
-    if csv:
-        answer = as_written(answer)
     _refuse_unusable(texts, decision, answer)
     gate = texts.get("gate", "").lower()
     review = Review(
