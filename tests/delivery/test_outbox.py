@@ -41,7 +41,7 @@ def tickets(database: Database, outbox: Outbox) -> Tickets:
 
 @pytest.fixture
 async def http() -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(timeout=5, trust_env=False) as client:
+    async with httpx2.AsyncClient(timeout=30, trust_env=False) as client:
         yield client
 
 
