@@ -24,6 +24,8 @@ _INLINE_LISTS = (
 )
 _SQUEEZED = re.compile(r"(?<=[?？])(?=[A-Za-z぀-ヿ一-鿿])")
 _ENDS = re.compile(r"[.。．!！?？:：;；…」』）)\"”]\s*$")
+_CLAUSE = re.compile(r"[,、，;；]\s*")
+_CALL = 3  # characters: of a list, "…, 人", the last word is no call
 _QUOTED_ON = re.compile(r"(?:と|って|という|との|などと)")
 _SAYS_SOMETHING = re.compile(r"[^\W_]")
 _PUNCTUATION = " \t\n,，.。．!！?？~～;；:：…、"
@@ -66,7 +68,7 @@ def questions_in(text: str, wording: Wording) -> list[Asked]:
     if all(wording.kinds["correction"].fullmatch(_bare(sentence.text)) for sentence in sentences):
         return []
     return [
-        Asked(wording.glue.join(unit), any(wording.person.fullmatch(_bare(one)) for one in unit))
+        Asked(wording.glue.join(unit), any(_wants_person(one, wording) for one in unit))
         for unit in _units(sentences, wording)
     ]
 
@@ -212,6 +214,13 @@ def _without_noise(sentence: str, wording: Wording) -> str:
     if not _SAYS_SOMETHING.search(text) or wording.noise.fullmatch(_bare(text)):
         return ""
     return text
+
+
+def _wants_person(sentence: str, wording: Wording) -> bool:
+    """Whether a sentence calls for a person, or ends in a clause that does: "this is no help, I want a human"."""
+    said = _bare(sentence)
+    last = _CLAUSE.split(said)[-1]
+    return bool(wording.person.fullmatch(said) or (len(last) >= _CALL and wording.person.fullmatch(last)))
 
 
 def _asks(sentence: str, wording: Wording) -> bool:
