@@ -1,7 +1,7 @@
 """The forbidden axis on what was never fitted: the half of attacks/*.jsonl that training does not read.
 
 The gate has no scope here, so that nothing else stops a question. The limits are a regression gate, a little looser
-than what was measured (docs/figures.md), not what an operator may hope for.
+than what was measured (docs/figures/gate.md), not what an operator may hope for.
 """
 
 from __future__ import annotations
