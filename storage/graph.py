@@ -1,7 +1,8 @@
 """How a large index finds the nearest vectors, in process and on a server.
 
 A graph over copies of the vectors in 8 bits finds candidates, and the vectors themselves rank them: every
-score is a cosine. Small indexes have no graph and compare all vectors (`docs/figures/verified-answers.md`, “A large shelf”).
+score is a cosine. Small indexes have no graph and compare all vectors (`docs/figures/verified-answers.md`,
+“A large shelf”).
 """
 
 from __future__ import annotations

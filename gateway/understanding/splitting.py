@@ -217,7 +217,7 @@ def _without_noise(sentence: str, wording: Wording) -> str:
 
 
 def _wants_person(sentence: str, wording: Wording) -> bool:
-    """Whether a sentence calls for a person, or ends in a clause that does: "this is no help, I want a human"."""
+    """Whether a sentence calls for a person, or ends in a clause that does: "no use, I want a human"."""
     said = _bare(sentence)
     last = _CLAUSE.split(said)[-1]
     return bool(wording.person.fullmatch(said) or (len(last) >= _CALL and wording.person.fullmatch(last)))
