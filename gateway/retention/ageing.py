@@ -29,6 +29,7 @@ from storage.sql import Database, DatabaseUnavailable
 __all__ = ["Ageing"]
 
 DAY_S = 86_400.0
+AGAIN_S = 600.0  # after the database could not be asked
 AT_ONCE = 2_000  # rows in one transaction: nobody who writes waits long
 BY = "retention"
 
@@ -64,13 +65,15 @@ class Ageing:
         return kept
 
     async def run(self) -> None:
-        """Do so every day, for as long as the gateway runs."""
+        """Do so every day, for as long as the gateway runs; soon again where the database was away."""
         while True:
             try:
                 await self.forget()
+                wait_s = DAY_S
             except DatabaseUnavailable as exc:
                 structlog.get_logger("sekisho.retention").warning("not deleted yet", error=str(exc))
-            await asyncio.sleep(DAY_S)
+                wait_s = AGAIN_S
+            await asyncio.sleep(wait_s)
 
     async def _keep(self, counts: Mapping[str, int], *, by: str) -> Erasure | None:
         if not any(counts.values()):

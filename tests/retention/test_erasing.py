@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -18,8 +19,9 @@ from cache.suggestions import Suggestions
 from gateway.domain import Answered, Draft, Passage, Step, Turn
 from gateway.errors import InvalidRequest
 from gateway.recording.outcomes import OutcomeLog, OutcomeRow
+from gateway.retention import ageing
 from gateway.retention.ageing import Ageing
-from gateway.retention.erasing import Erasures
+from gateway.retention.erasing import Erasure, Erasures
 from gateway.retention.traces import asker_key
 from gateway.review.feedback import Feedback
 from gateway.review.feedback.given import GivenAnswers
@@ -41,7 +43,7 @@ from storage.schema import erasures as erasures_table
 from storage.schema import feedback as feedback_table
 from storage.schema import tickets as tickets_table
 from storage.sealing import Seal
-from storage.sql import Database
+from storage.sql import Database, DatabaseUnavailable
 from tests.review.asking import POLICY, answer, question
 
 MARK = "xyzzyplugh"  # in every column that an asker can reach
@@ -372,3 +374,27 @@ async def test_without_days_everything_is_kept(database: Database) -> None:
     before = await found(database, MARK)
     assert await Ageing(database, RetentionSettings()).forget() is None
     assert await found(database, MARK) == before
+
+
+async def test_what_a_dead_database_kept_is_deleted_soon_after(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class AwayAtFirst(Ageing):
+        tries = 0
+
+        async def forget(self, *, by: str = "retention") -> Erasure | None:
+            self.tries += 1
+            if self.tries == 1:
+                raise DatabaseUnavailable("away")
+            kept = await super().forget(by=by)
+            deleted.set()
+            return kept
+
+    deleted = asyncio.Event()
+    monkeypatch.setattr(ageing, "AGAIN_S", 0.0)
+    running = asyncio.create_task(AwayAtFirst(database, DAYS_30).run())
+    try:
+        await asyncio.wait_for(deleted.wait(), 30)
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
