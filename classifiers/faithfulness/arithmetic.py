@@ -33,7 +33,6 @@ NEXT_DAY = re.compile(
     r"\b(?:next|following) (?:\w+ )?day\b|\bday after\b|翌日|翌平日|翌営業日|次日|第二天|顺延"
 )
 MONEY = frozenset({"jpy", "usd", "eur", "gbp", "cny"})
-COUNTED = frozenset({"", "count", "person", "item", "time", "day", "age"})
 LASTS = re.compile(r"day|日間|天")  # no date
 SMALLEST = 3  # smaller numbers come about by chance
 MOST = 100
@@ -102,8 +101,8 @@ def _speaks_of(words: re.Pattern[str], told: str) -> bool:
 
 
 def _is_multiple(value: Decimal, amounts: Iterable[Decimal], each: Said) -> bool:
-    factors = {Decimal(q.value) for q in (*each.numbers, *each.asked.quantities) if q.unit in COUNTED}
-    return any(amount * factor == value for amount in amounts for factor in factors if 1 < factor <= MOST)
+    factors = [factor for factor in each.counted if 1 < factor <= MOST]
+    return any(amount * factor == value for amount in amounts for factor in factors)
 
 
 def _spans(unit: str, here: Iterable[Line]) -> Iterator[Decimal]:

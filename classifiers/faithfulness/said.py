@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 
 from classifiers.faithfulness.lines import Line
@@ -23,6 +24,7 @@ CITATION = re.compile(
     r"|[\[［【]\d{1,3}(?:[\s,、–-]{1,3}\d{1,3}){0,20}[\]］】]|https?://\S+(?<![.,)])|[*`#>|]+",
     re.IGNORECASE,
 )
+COUNTED = frozenset({"", "count", "person", "item", "time", "day", "age"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class Said:
     asked: Line
     content: dict[str, float]
     numbers: tuple[Quantity, ...]
+    counted: frozenset[Decimal]  # numbers of it and its question that count something: "three tickets"
 
     @property
     def claims_much(self) -> bool:
@@ -53,7 +56,8 @@ def said(text: str, question: str) -> Said:
     if not content:
         content = dict.fromkeys(line.terms.light, LIGHT)
     numbers = tuple(q for q in line.quantities if not _names_the_asked(q, line, asked))
-    return Said(line, asked, content, numbers)
+    counted = (Decimal(q.value) for q in (*numbers, *asked.quantities) if q.unit in COUNTED)
+    return Said(line, asked, content, numbers, frozenset(counted))
 
 
 def _weight(term: str) -> float:
