@@ -101,8 +101,8 @@ def _speaks_of(words: re.Pattern[str], told: str) -> bool:
 
 
 def _is_multiple(value: Decimal, amounts: Iterable[Decimal], each: Said) -> bool:
-    factors = [factor for factor in each.counted if 1 < factor <= MOST]
-    return any(amount * factor == value for amount in amounts for factor in factors)
+    factors = (value / amount for amount in amounts if amount)
+    return any(1 < factor <= MOST and factor in each.counted for factor in factors)
 
 
 def _spans(unit: str, here: Iterable[Line]) -> Iterator[Decimal]:
