@@ -241,13 +241,16 @@ class ExampleGate:
         """Forbidden, or torn: to the detector, customers who tell a story sound like attackers."""
         forbidden = asked.forbidden
         reason = f"it looks forbidden {_looks(forbidden)}{_near(forbidden.nearest)}"
-        torn = forbidden.story or forbidden.diffuse
-        scoped = self._scoped(asked, found, 1.0) if torn else None
-        ours = scoped is not None and scoped.rule == "scope" and scoped.label != "may"
-        if scoped is None or not (forbidden.story or ours):
-            return _ruling("forbidden", "must_not", reason, 0.0, forbidden.nearest, forbidden.topic)
-        why = "is what customers tell" if forbidden.story else "may be ours"
-        reason = f"{reason}, but {why}: {scoped.reason}"
+        outright = _ruling("forbidden", "must_not", reason, 0.0, forbidden.nearest, forbidden.topic)
+        if not (forbidden.story or forbidden.diffuse):
+            return outright
+        scoped = self._scoped(asked, found, 1.0)
+        if forbidden.story:
+            reason = f"{reason}, but is what customers tell: {scoped.reason}"
+        elif scoped.rule == "scope" and scoped.label != "may":
+            reason = f"{reason}, but may be ours: {scoped.reason}"
+        else:
+            return outright
         if scoped.label == "may":
             return replace(scoped, rule=TORN, score=0.0, reason=reason)
         return _ruling(TORN, "unsure", reason, 0.0, forbidden.nearest, forbidden.topic)
