@@ -94,11 +94,11 @@ class Closing:
         ticket, content = await self._tickets.get(ticket_id, tenant=tenant), None
         if ticket.state not in ("answered", "dismissed"):
             await self.refuse_unfit(ticket, review)
-        if ticket.state not in ("answered", "dismissed") and review.publication is not None:
-            ticket, content = await prepared(
-                self._tickets, self._entries, ticket, review.answer or "", review.publication,
-                by=by, check=check,
-            )  # fmt: skip
+            if review.publication is not None:
+                ticket, content = await prepared(
+                    self._tickets, self._entries, ticket, review.answer or "", review.publication,
+                    by=by, check=check,
+                )  # fmt: skip
         if ticket.state in ("answered", "dismissed"):
             return await self._repeated(ticket, review, by=by)
         async with changing(self._entries.db, tenant) as connection:
