@@ -27,8 +27,9 @@ __all__ = ["Database", "DatabaseUnavailable"]
 BUSY_TIMEOUT_S = 10.0  # another process may hold SQLite's write lock while it imports a large file
 CHECKED_BYTES = 256 * 1024 * 1024  # quick_check reads the whole file, about a second for this much
 CONNECT_TIMEOUT_S = 10.0
-STATEMENT_TIMEOUT_S = 60.0  # a server that is gone without a word must not hold a question for ever;
-# what nobody's question waits for, as an index on a large table after an upgrade, takes as long as it takes
+# A server that is gone without a word must not hold a question for ever. What nobody's question
+# waits for, as an index on a large table after an upgrade, takes as long as it takes.
+STATEMENT_TIMEOUT_S = 60.0
 POOL_TIMEOUT_S = 20.0
 READ_ONLY = "25006"  # SQLSTATE of a server that takes no changes at the moment
 LOG_TRIES = 20  # to empty SQLite's log while others read from it

@@ -40,10 +40,8 @@ FROM_CLINC = 2_500
 ABOUT_DOCUMENTS = {"squad2": 900, "jaquad_train": 1_200, "cmrc2018_dev": 900}  # long questions
 LONGEST_TOLD = 400  # characters of an attack that is told in a story; longer ones are stories themselves
 _SENTENCE = re.compile(r"[^.!?。！？；;]+[.!?。！？；;]*\s*")
-_LEAST_SENTENCE = {
-    "latin": 25,
-    "east_asian": 9,
-}  # characters that say by themselves that somebody tells something
+# Characters that say by themselves that somebody tells something.
+_LEAST_SENTENCE = {"latin": 25, "east_asian": 9}
 
 
 @dataclass(frozen=True)
@@ -56,9 +54,8 @@ class Text:
     group: str
     script: Script
     hard: bool = False  # chosen because it sounds alarming
-    form: Literal["whole", "padded", "part", "told"] = (
-        "whole"  # padded, told: with harmless words, a story around it
-    )
+    # padded, told: with harmless words, a story around it
+    form: Literal["whole", "padded", "part", "told"] = "whole"
 
 
 def collected(data: Path) -> list[Text]:
