@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from cache.content import Content
 from cache.indexing import disagreement, index_pending, shelf_key
 from cache.matching import Hit, Match, NearMiss
 from cache.shelf import Shelf
 from cache.store import EntryStore, Incoming, Put
+from cache.store.content import Content
 from cache.transfer import read_faq
 from encoders import Encoded, Encoder
 from encoders.onnx import OnnxEncoder

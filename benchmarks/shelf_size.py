@@ -32,12 +32,12 @@ from anyio import to_thread
 from numpy.typing import NDArray
 
 from benchmarks.made_questions import DIMENSIONS, MadeQuestions, RandomVectors
-from cache.content import Content
 from cache.evidence import PHRASINGS
 from cache.indexing import index_pending, shelf_key
 from cache.matching import Hit
 from cache.shelf import Shelf
 from cache.store import EntryStore, Incoming, Put
+from cache.store.content import Content
 from encoders import Encoded, Vector
 from encoders.onnx import OnnxEncoder
 from encoders.pairs import OnnxPairModel

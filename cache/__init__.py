@@ -6,11 +6,9 @@ a question      `shelf`       the exact tier, then meaning: `Hit`, `NearMiss` or
   is held back    `guards/`                                one reason why it asks something else
   is cut          `calibration` `arrays` `cuts`            from which score an entry is served
 an entry        `store`       every change one transaction, with its history
-  is              `entries` `content` `errors`             what it says, and what can't be said
-  is written      `claims` `arrivals` `writing` `rows` `queries` `two_persons`
-  is found        `indexing` `known` `looks`               index after SQL; what was read is remembered
-  comes in files  `transfer` `tables` `columns`
-  goes stale      `sources`                                a document that it came from changed
-  is approved     `trial` `collisions` `fitting` `suggestions`   looked at as if it were served
+  is              `entries` `errors`                       what it says, and what can't be done
+  is found        `indexing` `looks`                       index after SQL; what was found is looked at once
+  comes in files  `transfer`
+  is approved     `trial` `collisions` `fitting`   looked at as if it were served
 what is served  `audit` `drift`                            what verdicts and scores say of it
 """

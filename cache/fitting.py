@@ -11,7 +11,7 @@ from cache.evidence import agreement
 from cache.matching import Miss, decide, objection
 from cache.shelf import Shelf
 from cache.spelling import encode_spelt
-from cache.suggestions import SuggestionSource
+from cache.store.suggestions import SuggestionSource
 from cache.text import pieces
 from cache.trial import Trial
 from encoders import Encoded, Encoder, Vector

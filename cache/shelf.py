@@ -11,7 +11,6 @@ from typing import Self
 
 from cache.asking import readings, says_all
 from cache.calibration import Cut, Labelled, shelf_cut
-from cache.content import LONGEST_PHRASING
 from cache.cuts import Cuts
 from cache.evidence import ENTRIES, PHRASINGS, Trust, Weighing, Weights
 from cache.guards import Guard, default_guards
@@ -20,6 +19,7 @@ from cache.looks import Looks
 from cache.matching import Candidate, Hit, Match, Miss, Similar, candidates, decide
 from cache.scoring import Scorer
 from cache.store import EntryStore, Phrased
+from cache.store.content import LONGEST_PHRASING
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from encoders.pairs import PairModel
 from storage.vectors import Found, IndexUnavailable, VectorIndex, Where

@@ -18,7 +18,7 @@ from typing import Any
 
 import time_machine
 
-from cache.content import content_of
+from cache.store.content import content_of
 from gateway.demo import HELPDESK, demo_settings
 from gateway.errors import Conflict
 from gateway.review.acceptance_tests import AcceptanceTests, Pair, commitment_of

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from cache.content import Content
 from cache.errors import CacheError
 from cache.matching import Hit, Match
 from cache.shelf import Labelled, Shelf
 from cache.store import EntryStore, Incoming
+from cache.store.content import Content
 from encoders import Encoder, Vector, encode_one
 from evaluation.cases import Feedback, Pair, ShelfEntry, Traffic
 from evaluation.statistics import Rate, percentiles

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Table, select
 
-from cache.tables import format_of, inert
+from cache.transfer.tables import format_of, inert
 from gateway.errors import InvalidRequest
 from storage.schema import audits, feedback, gate_examples, outcomes, tickets
 from storage.sql import Database

@@ -38,7 +38,7 @@ from pydantic import (
     model_validator,
 )
 
-from cache.tables import RowProblem, read_table
+from cache.transfer.tables import RowProblem, read_table
 from gateway.domain import Turn
 from gateway.errors import InvalidRequest
 from gateway.language import language_of

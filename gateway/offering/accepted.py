@@ -11,9 +11,9 @@ from sqlalchemy import ColumnElement, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry
-from cache.queries import changing
 from cache.store import EntryStore
-from cache.suggestions import Suggestions
+from cache.store.queries import changing
+from cache.store.suggestions import Suggestions
 from gateway.domain import Answered, Conversation, Outcome, Question, Reply, Turn
 from gateway.errors import NotFound
 from gateway.recording.batches import Batches

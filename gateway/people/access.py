@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Self, cast, get_args
 from fastapi import Depends, Request
 from sqlalchemy import RowMapping, insert, select, update
 
-from cache.content import GROUP
+from cache.store.content import GROUP
 from gateway.database import reading, writing
 from gateway.errors import ConfigurationError, InvalidRequest, NotAllowed, NotAuthenticated, NotFound
 from gateway.people.names import label_of, refuse_taken

@@ -16,8 +16,8 @@ from uuid import uuid4
 from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.queries import changing
-from cache.rows import new_id
+from cache.store.queries import changing
+from cache.store.rows import new_id
 from gateway.database import reading
 from gateway.errors import InvalidRequest
 from gateway.retention.traces import Traces, asker_key, chunks, traces_of

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from sqlalchemy import RowMapping, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.rows import new_id
+from cache.store.rows import new_id
 from gateway.database import reading, row_of, writing
 from gateway.errors import Conflict, InvalidRequest, NotFound
 from gateway.rendering import rendered

@@ -13,8 +13,8 @@ from sqlalchemy import RowMapping, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry
-from cache.queries import Filters
 from cache.store import EntryStore
+from cache.store.queries import Filters
 from gateway.rendering import Json
 from gateway.review.judgements import drafted
 from gateway.review.tickets import Ticket, ticket_of

@@ -14,8 +14,8 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, RowMapping, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.queries import changing
-from cache.rows import new_id
+from cache.store.queries import changing
+from cache.store.rows import new_id
 from cache.text import exact_key
 from classifiers.gate import Policy
 from classifiers.gate.shipped import shipped_attacks
@@ -105,7 +105,7 @@ class GateExamples:
         ticket: Ticket | None = None,
         request_id: str | None = None,
     ) -> GateExample:
-        """Keep a candidate in a transaction that changes other things, too (`cache.queries.changing`)."""
+        """Keep a candidate in a transaction that changes other things, too (`queries.changing`)."""
         text = storable(" ".join(text.split()))
         self._check(text, label, topic)
         key = exact_key(_words(text))

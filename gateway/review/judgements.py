@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.queries import changing
+from cache.store.queries import changing
 from gateway.database import reading, writing
 from gateway.errors import InvalidRequest
 from gateway.review.gate_examples import GateExample, GateExamples

@@ -12,9 +12,9 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from cache.collisions import Would
-from cache.content import GROUP, Content, content_of
 from cache.entries import Entry, EntryKind, EntryState, Source
-from cache.queries import Filters
+from cache.store.content import GROUP, Content, content_of
+from cache.store.queries import Filters
 from gateway.assembly import Services
 from gateway.language import Language
 from gateway.people.access import ReviewerDep

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict
 
-from cache.suggestions import SuggestionState
+from cache.store.suggestions import SuggestionState
 from gateway.language import Language
 from gateway.people.access import ReviewerDep
 from gateway.rendering import rendered

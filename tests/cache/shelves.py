@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from cache.content import Content
 from cache.evidence import Weights
+from cache.store.content import Content
 from cache.text import words
 from encoders import EncoderIdentity, Vector
 

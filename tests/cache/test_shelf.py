@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from cache.content import LONGEST_PHRASING
 from cache.evidence import Weights
 from cache.guards import Compared
 from cache.indexing import index_pending, shelf_key
 from cache.matching import Hit, Match, Miss, NearMiss
 from cache.shelf import Shelf
 from cache.store import EntryStore
+from cache.store.content import LONGEST_PHRASING
 from encoders import encode_one
 from storage.vectors import Found, IndexUnavailable, Payload, Point, VectorIndex
 from tests.cache.shelves import WEIGHTS, WordEncoder, content

@@ -6,8 +6,8 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from cache.content import Content
 from cache.entries import Entry
+from cache.store.content import Content
 from gateway.checking.delivering import Delivering
 from gateway.domain import Answered, Conversation, Draft, Passage, Question, Step, Turn
 from gateway.review.audits.lookups import LookupLog, Rates

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from cache.content import Content
 from cache.entries import Entry
-from cache.queries import Filters
 from cache.store import EntryStore
+from cache.store.content import Content
+from cache.store.queries import Filters
 from tests.console.browsing import PASSWORDS, Chromium, needs_chromium, opened
 from tests.gateway.running import Gateway
 

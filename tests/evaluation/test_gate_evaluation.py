@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
-from cache.content import Content
+from cache.store.content import Content
 from classifiers.gate import ClassPolicy, GateLabel, GateVerdict, Policy
 from classifiers.gate.promise import GateCuts, Promise
 from classifiers.testing import ScriptedGate

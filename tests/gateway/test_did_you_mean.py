@@ -19,7 +19,7 @@ from cache.guards import Compared
 from cache.indexing import index_pending
 from cache.shelf import Shelf
 from cache.store import EntryStore
-from cache.suggestions import Suggestion, Suggestions
+from cache.store.suggestions import Suggestion, Suggestions
 from classifiers.gate import GateVerdict
 from encoders import Encoded
 from gateway.domain import (

@@ -15,7 +15,7 @@ from openpyxl import load_workbook
 from sqlalchemy import insert
 
 from cache.errors import UnreadableTable
-from cache.tables import as_written
+from cache.transfer.tables import as_written
 from gateway.exports import Exported, Period, lines, write_export
 from gateway.review.tickets import Tickets
 from storage.schema import outcomes

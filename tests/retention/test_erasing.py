@@ -13,9 +13,9 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import func, insert, select, update
 
-from cache.content import Content
 from cache.store import EntryStore
-from cache.suggestions import Suggestions
+from cache.store.content import Content
+from cache.store.suggestions import Suggestions
 from gateway.domain import Answered, Draft, Passage, Step, Turn
 from gateway.errors import InvalidRequest
 from gateway.recording.outcomes import OutcomeLog, OutcomeRow

@@ -11,9 +11,9 @@ import pytest
 from sqlalchemy import insert
 from typer.testing import CliRunner
 
-from cache.content import Content
 from cache.entries import Source
 from cache.store import EntryStore, Incoming
+from cache.store.content import Content
 from evaluation.answers.cases import AnswerCase, Context, read_answer_cases
 from evaluation.cases import Answer, GateCase, read_cases
 from gateway.cli import app

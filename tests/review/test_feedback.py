@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from cache.content import Content, content_of
 from cache.entries import Entry
 from cache.matching import Hit
 from cache.store import EntryStore
+from cache.store.content import Content, content_of
 from gateway.domain import Answered, Conversation, Draft, Passage, Question, Step, Turn
 from gateway.review.closing import Review
 from gateway.review.closing.promotion import Publication

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import func, select
 
-from cache.content import Content, content_of
 from cache.entries import Source
 from cache.errors import DuplicatePhrasing, InvalidEntry
 from cache.store import EntryStore
+from cache.store.content import Content, content_of
 from gateway.errors import Conflict, InvalidRequest, NotFound
 from gateway.review.closing import Review
 from gateway.review.closing.promotion import Publication, entry_id_of

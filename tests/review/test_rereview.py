@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from cache.content import content_of
 from cache.entries import Entry, Source
 from cache.indexing import disagreement, index_pending
 from cache.shelf import Shelf
 from cache.store import EntryStore
+from cache.store.content import content_of
 from encoders import encode_one
 from gateway.domain import Draft, Passage, Step
 from gateway.rag.documents import Documents

@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 from nicegui import ui
 
 from cache.entries import Entry, EntryState
-from cache.queries import Choices, Filters
+from cache.store.queries import Choices, Filters
 from cache.transfer import export_entries
 from gateway.console.components.chip import tone_of
 from gateway.console.components.moments import moment

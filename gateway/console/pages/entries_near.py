@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cache.matching import Candidate
-from cache.queries import Filters
+from cache.store.queries import Filters
 from encoders import encode_one
 from gateway.stores import Stores
 

@@ -7,8 +7,8 @@ from typing import Any, get_args
 
 from nicegui import ui
 
-from cache.content import Content
 from cache.entries import Entry, EntryKind, Source
+from cache.store.content import Content
 from gateway.console.visit import Visit
 from gateway.errors import InvalidRequest
 from gateway.language import LANGUAGES

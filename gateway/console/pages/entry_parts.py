@@ -8,7 +8,7 @@ from nicegui import ui
 
 from cache.collisions import Collision
 from cache.store import Change
-from cache.suggestions import Suggestion
+from cache.store.suggestions import Suggestion
 from gateway.console.components.chip import chip
 from gateway.console.components.diff import show_changes
 from gateway.console.components.moments import when

@@ -8,10 +8,10 @@ from typing import Any
 
 from nicegui import ui
 
-from cache.content import Content
 from cache.entries import Entry
 from cache.errors import EntryNotFound
 from cache.matching import Candidate
+from cache.store.content import Content
 from encoders import EncoderError, encode_one
 from gateway.console.components.chip import outcome_chip, state_chip
 from gateway.console.components.confirm import confirmed

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.content import Content
 from cache.entries import Entry
-from cache.queries import changing
 from cache.store import EntryStore
+from cache.store.content import Content
+from cache.store.queries import changing
 from gateway.errors import Conflict, InvalidRequest
 from gateway.review.closing.promotion import OF_ENTRY, Publication, prepared, publish_within
 from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples

@@ -8,9 +8,9 @@ from uuid import UUID, uuid5
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.content import Content, content_of
 from cache.entries import Entry, EntryKind, Source
 from cache.store import EntryStore, Incoming
+from cache.store.content import Content, content_of
 from gateway.errors import Conflict
 from gateway.review.entries.approval import would_be
 from gateway.review.entries.provenance import draft_sources, in_present_version
@@ -72,7 +72,7 @@ async def prepared(
 async def publish_within(
     connection: AsyncConnection, entries: EntryStore, ticket: Ticket, content: Content, *, by: str
 ) -> Entry:
-    """The active entry of a ticket, in a transaction that answers it, too (`cache.queries.changing`)."""
+    """The active entry of a ticket, in a transaction that answers it, too (`queries.changing`)."""
     incoming = Incoming(content=content, state="active", id=entry_id_of(ticket))
     return (await entries.put_within(connection, ticket.tenant, incoming, by=by)).entry
 

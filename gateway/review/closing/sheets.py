@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from cache.errors import CacheError, InvalidEntry
-from cache.tables import RowProblem, read_table
 from cache.transfer import Refusal
+from cache.transfer.tables import RowProblem, read_table
 from gateway.errors import Conflict, InvalidRequest, NotFound
 from gateway.review.closing import Closing, Review
 from gateway.review.closing.promotion import Publication

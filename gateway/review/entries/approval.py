@@ -10,10 +10,10 @@ from typing import Any, Literal
 import structlog
 
 from cache.collisions import Collision, Findable, collisions, findable
-from cache.content import Content, checked
 from cache.entries import Entry, EntryState
 from cache.fitting import Fitting, fitting
-from cache.suggestions import Suggestions
+from cache.store.content import Content, checked
+from cache.store.suggestions import Suggestions
 from cache.trial import Trials
 from encoders import Encoder, EncoderError
 from gateway.errors import Conflict

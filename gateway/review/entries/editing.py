@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cache.content import Content, content_of
 from cache.entries import Entry, EntryState
 from cache.store import EntryStore
+from cache.store.content import Content, content_of
 from cache.text import normalise
 from gateway.review.entries.approval import Approval, would_be
 from gateway.review.entries.rereview import approve_again

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 
 from cache.fitting import Asked
-from cache.suggestions import SuggestionSource
+from cache.store.suggestions import SuggestionSource
 from cache.text import normalise
 from storage.schema import outcomes, tickets
 from storage.sql import Database

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sqlalchemy import select
 
-from cache.content import LONGEST_DOCUMENT, MOST_SOURCES
 from cache.entries import Source
+from cache.store.content import LONGEST_DOCUMENT, MOST_SOURCES
 from gateway.review.tickets import Ticket
 from storage.schema import documents
 from storage.sql import Database

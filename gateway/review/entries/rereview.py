@@ -18,10 +18,10 @@ from sqlalchemy import ColumnElement, RowMapping, exists, not_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry, Source
-from cache.queries import changing, with_phrasings
-from cache.rows import entries_from_rows
-from cache.sources import Outdated, outdate, set_stale
 from cache.store import EntryStore
+from cache.store.queries import changing, with_phrasings
+from cache.store.rows import entries_from_rows
+from cache.store.sources import Outdated, outdate, set_stale
 from gateway.database import writing
 from gateway.errors import Conflict
 from gateway.rendering import Json, rendered

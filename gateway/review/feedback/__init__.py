@@ -17,9 +17,9 @@ from sqlalchemy import RowMapping, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry
-from cache.queries import changing, with_phrasings
-from cache.rows import entries_from_rows
-from cache.writing import remember, write_next
+from cache.store.queries import changing, with_phrasings
+from cache.store.rows import entries_from_rows
+from cache.store.writing import remember, write_next
 from gateway.errors import StoreUnavailable
 from gateway.review.feedback.given import GivenAnswers
 from gateway.review.tickets import NewTicket, open_within, record_event

@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import delete, insert, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.content import content_of
 from cache.entries import Entry
 from cache.errors import EntryConflict
-from cache.rows import content_values, phrasing_rows, snapshot, source_rows
+from cache.store.content import content_of
+from cache.store.rows import content_values, phrasing_rows, snapshot, source_rows
 from storage.schema import entries, entry_history, entry_phrasings, entry_sources
 
 __all__ = ["remember", "write_edited", "write_new", "write_next", "write_sources"]

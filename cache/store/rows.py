@@ -9,9 +9,9 @@ from uuid import NAMESPACE_URL, uuid4, uuid5
 
 from sqlalchemy import MappingResult, RowMapping
 
-from cache.content import Content
 from cache.entries import Entry, EntryKind, EntryState, Source
 from cache.errors import InvalidEntry
+from cache.store.content import Content
 from cache.text import exact_key, normalise
 
 __all__ = [

@@ -9,7 +9,7 @@ import pytest
 from openpyxl import Workbook
 
 from cache.errors import UnreadableTable
-from cache.tables import Row, read_table
+from cache.transfer.tables import Row, read_table
 
 COLUMNS = ("question", "answer")
 

@@ -11,17 +11,17 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache import queries
-from cache.arrivals import Arrivals
-from cache.claims import refuse_duplicates
-from cache.content import Content, checked, content_of
 from cache.entries import Entry, EntryState, Source
 from cache.errors import CacheError, EntryConflict, EntryNotFound, ForbiddenChange
-from cache.known import KnownEntries
-from cache.rows import entries_from_rows, entry_from_snapshot, new_id
+from cache.store import queries
+from cache.store.arrivals import Arrivals
+from cache.store.claims import refuse_duplicates
+from cache.store.content import Content, checked, content_of
+from cache.store.known import KnownEntries
+from cache.store.rows import entries_from_rows, entry_from_snapshot, new_id
+from cache.store.two_persons import held_state, refuse_own
+from cache.store.writing import remember, write_edited, write_new, write_next, write_sources
 from cache.text import exact_key, normalise
-from cache.two_persons import held_state, refuse_own
-from cache.writing import remember, write_edited, write_new, write_next, write_sources
 from storage.schema import entries, entry_history, entry_phrasings
 from storage.sql import Database
 
@@ -98,7 +98,7 @@ class EntryStore:
         two_persons: bool = False,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """With `two_persons` nothing is served that only its writer approved (`cache.two_persons`)."""
+        """With `two_persons` nothing is served that only its writer approved (`two_persons`)."""
         self.db = db
         self._two_persons = two_persons
         self._now = now

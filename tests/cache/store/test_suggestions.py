@@ -10,7 +10,7 @@ from cache.fitting import Asked, fitting
 from cache.indexing import index_pending
 from cache.shelf import Shelf
 from cache.store import EntryStore
-from cache.suggestions import Suggestions
+from cache.store.suggestions import Suggestions
 from cache.trial import Trials
 from storage.sql import Database
 from storage.testing import MemoryIndex

@@ -9,8 +9,6 @@ import pytest
 from sqlalchemy import Select, Table, text
 from sqlalchemy.sql import visitors
 
-from cache import known
-from cache.content import content_of
 from cache.entries import Entry, EntryState, Source
 from cache.errors import (
     CacheError,
@@ -20,8 +18,9 @@ from cache.errors import (
     ForbiddenChange,
     InvalidEntry,
 )
-from cache.queries import SERVED, SERVED_BY_ID, SERVED_EXACT, SERVED_REVISIONS, Filters
-from cache.store import TRANSITIONS, EntryStore, Incoming, Put
+from cache.store import TRANSITIONS, EntryStore, Incoming, Put, known
+from cache.store.content import content_of
+from cache.store.queries import SERVED, SERVED_BY_ID, SERVED_EXACT, SERVED_REVISIONS, Filters
 from storage.sql import Database
 from tests.cache.shelves import content
 

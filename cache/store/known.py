@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache import queries
 from cache.entries import Entry
-from cache.rows import entries_from_rows
+from cache.store import queries
+from cache.store.rows import entries_from_rows
 
 __all__ = ["KnownEntries"]
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, cast, get_args
 
-from cache.content import Content
 from cache.entries import EntryKind, EntryState, Source
 from cache.errors import InvalidEntry
 from cache.store import Incoming
+from cache.store.content import Content
 
 __all__ = ["DAYS", "HEADINGS", "KNOWN", "REQUIRED", "TEXTS", "incoming", "unknown"]
 

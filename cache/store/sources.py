@@ -12,11 +12,11 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache import queries
 from cache.entries import Entry, Source
-from cache.rows import entries_from_rows
+from cache.store import queries
+from cache.store.rows import entries_from_rows
+from cache.store.writing import remember, write_next
 from cache.text import exact_key
-from cache.writing import remember, write_next
 from storage.parts import in_parts
 from storage.schema import entries, entry_sources
 

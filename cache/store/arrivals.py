@@ -8,13 +8,13 @@ from typing import Self
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.claims import KEYS_AT_ONCE, Claims, could_meet
-from cache.content import Content, content_of
 from cache.entries import Entry, EntryState
 from cache.errors import AnswerWithdrawn
-from cache.queries import with_phrasings
-from cache.rows import entries_from_rows, is_name, wanted_ids
-from cache.writing import write_edited, write_new
+from cache.store.claims import KEYS_AT_ONCE, Claims, could_meet
+from cache.store.content import Content, content_of
+from cache.store.queries import with_phrasings
+from cache.store.rows import entries_from_rows, is_name, wanted_ids
+from cache.store.writing import write_edited, write_new
 from storage.parts import in_parts
 from storage.schema import entries
 

@@ -10,11 +10,11 @@ from zipfile import ZipFile
 import pytest
 from openpyxl import Workbook, load_workbook
 
-from cache.content import content_of
 from cache.entries import EntryState, Source
 from cache.errors import InvalidEntry, UnreadableTable
-from cache.queries import Filters
 from cache.store import EntryStore
+from cache.store.content import content_of
+from cache.store.queries import Filters
 from cache.transfer import Languages, Refusal, export_entries, import_entries, read_faq
 from tests.cache.shelves import content
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, RowMapping, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.content import LONGEST_PHRASING
 from cache.entries import Entry
 from cache.errors import SuggestionDecided, SuggestionNotFound
-from cache.queries import changing
-from cache.rows import new_id
+from cache.store.content import LONGEST_PHRASING
+from cache.store.queries import changing
+from cache.store.rows import new_id
 from cache.text import exact_key, normalise
 from storage.schema import suggestions as table
 from storage.sql import Database
@@ -62,7 +62,7 @@ class Suggestions:
     async def add_within(
         self, connection: AsyncConnection, entry: Entry, text: str, *, source: SuggestionSource, by: str
     ) -> Suggestion | None:
-        """The same in a transaction that changes other things, too (`cache.queries.changing`)."""
+        """The same in a transaction that changes other things, too (`queries.changing`)."""
         return await _keep(connection, entry, text, source=source, by=by, counted=None)
 
     async def note(

@@ -8,8 +8,8 @@ is one `document@version` a line, in JSON Lines a list of objects with `document
 replaces it, and without a column `group` it stays in its group. A row without an id that says just what
 an active entry says changes nothing; one that gives the answer of a paused, stale or retired entry is
 refused, for people took that answer out of service: the entry's id brings it back. The columns may be
-headed in Japanese or Chinese (`cache.columns`); those that nobody knows are remarked on. What an export
-writes, an import reads back as the same entries.
+headed in Japanese or Chinese (`columns`); those that nobody knows are remarked on. What an export writes,
+an import reads back as the same entries. `tables` knows the three forms of files.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from typing import Any
 
 from anyio import to_thread
 
-from cache.columns import DAYS, HEADINGS, KNOWN, REQUIRED, TEXTS, incoming, unknown
-from cache.content import Content, content_of
 from cache.entries import Entry
 from cache.errors import AnswerWithdrawn, CacheError, DuplicatePhrasing, InvalidEntry
-from cache.queries import NO_FILTERS, Filters
 from cache.store import EntryStore, Incoming, Put
-from cache.tables import Row, RowProblem, format_of, read_table, write_table
+from cache.store.content import Content, content_of
+from cache.store.queries import NO_FILTERS, Filters
+from cache.transfer.columns import DAYS, HEADINGS, KNOWN, REQUIRED, TEXTS, incoming, unknown
+from cache.transfer.tables import Row, RowProblem, format_of, read_table, write_table
 
 __all__ = [
     "ImportReport",

@@ -7,9 +7,9 @@ from dataclasses import replace
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.content import Content, content_of
 from cache.entries import Entry, EntryState
 from cache.errors import SecondPersonNeeded
+from cache.store.content import Content, content_of
 from storage.schema import entry_history
 
 __all__ = ["held_state", "refuse_own"]

@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from cache.errors import SecondPersonNeeded
-from cache.queries import Filters
 from cache.store import EntryStore, Incoming, Put
+from cache.store.queries import Filters
 from storage.sql import Database
 from tests.cache.shelves import content
 
