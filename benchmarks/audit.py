@@ -11,9 +11,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from cache.audit import ALPHA, Audited, anytime_upper, bound_of, exceeds
 from cache.calibration import upper_bound
-from cache.drift import FALSE_ALARM_EVERY, Drift
+from cache.calibration.audit import ALPHA, Audited, anytime_upper, bound_of, exceeds
+from cache.calibration.drift import FALSE_ALARM_EVERY, Drift
 
 RUNS = 1_000
 HIT_RATE = 0.5

@@ -23,10 +23,10 @@ from rich.table import Table
 
 from cache.asking import readings, says_all
 from cache.entries import Entry
-from cache.evidence import Weights
 from cache.guards import default_guards
 from cache.matching import Similar, candidates, objection
-from cache.scoring import Scorer
+from cache.matching.evidence import Weights
+from cache.matching.scoring import Scorer
 from cache.spelling import spelt
 from encoders import Encoder
 from encoders.pairs import OnnxPairModel, PairModel

@@ -21,11 +21,11 @@ from statistics import median
 from typing import TypeVar
 
 from benchmarks.cache import Bench, bench
-from cache.collisions import collisions, competing, findable, shelf_collisions
 from cache.indexing import index_pending
 from cache.shelf import Shelf
 from cache.transfer import read_faq
 from cache.trial import Trials
+from cache.trial.collisions import collisions, competing, findable, shelf_collisions
 from training.command import rows
 
 FAQS = ("banking77", "clinc150")

@@ -21,12 +21,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from cache.arrays import ShelfArrays
 from cache.calibration import Asked, Cut, ask, guarded, shelf_cut
 from cache.entries import Entry
-from cache.evidence import Numbers, Weights
 from cache.guards import default_guards
-from cache.scoring import Scorer
+from cache.matching.arrays import ShelfArrays
+from cache.matching.evidence import Numbers, Weights
+from cache.matching.scoring import Scorer
 from encoders import Encoder
 from encoders.pairs import OnnxPairModel, PairModel
 from encoders.shipped import load_shipped

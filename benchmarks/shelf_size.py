@@ -32,9 +32,9 @@ from anyio import to_thread
 from numpy.typing import NDArray
 
 from benchmarks.made_questions import DIMENSIONS, MadeQuestions, RandomVectors
-from cache.evidence import PHRASINGS
 from cache.indexing import index_pending, shelf_key
 from cache.matching import Hit
+from cache.matching.evidence import PHRASINGS
 from cache.shelf import Shelf
 from cache.store import EntryStore, Incoming, Put
 from cache.store.content import Content

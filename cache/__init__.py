@@ -1,14 +1,15 @@
 """Verified entries, found by meaning: a near-duplicate gets the verified answer, a near miss never does.
 
-a question      `shelf`       the exact tier, then meaning: `Hit`, `NearMiss` or `Miss`
-  is read         `text` `spelling` `asking` `wording`     what it asks, in one spelling, by its words
-  is matched      `matching` `evidence` `scoring`          from evidence to one probability
-  is held back    `guards/`                                one reason why it asks something else
-  is cut          `calibration` `arrays` `cuts`            from which score an entry is served
-an entry        `store`       every change one transaction, with its history
-  is              `entries` `errors`                       what it says, and what can't be done
-  is found        `indexing` `looks`                       index after SQL; what was found is looked at once
-  comes in files  `transfer`
-  is approved     `trial` `collisions` `fitting`   looked at as if it were served
-what is served  `audit` `drift`                            what verdicts and scores say of it
+    a question     asked by        `shelf`         the exact tier, then meaning: `Hit`, `NearMiss` or `Miss`
+                   read by         `text` `spelling` `asking` `wording`    what it asks, in one spelling
+                   matched by      `matching`      evidence for each entry, weighed into one probability
+                   held back by    `guards`        one reason why it asks something else
+                   cut by          `calibration`   from which score an entry is served, and whether that holds
+    an entry       is              `entries`       what it says; `errors`: what can't be done with it
+                   kept by         `store`         every change one transaction, with its history
+                   found by        `indexing`      SQL first, the index after
+                   filed by        `transfer`      sheets that people edit, in and out
+                   approved after  `trial`         the shelf as if it were on it: what would happen?
+
+`looks` remembers what was found for a question on its way, so that gate and cache look only once.
 """

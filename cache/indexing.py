@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from sqlalchemy import Integer, bindparam, case, select, update
 
-from cache.evidence import spread
+from cache.matching.evidence import spread
 from cache.spelling import spelt
 from cache.store import EntryStore
 from encoders import Encoder, Vector

@@ -11,13 +11,13 @@ from typing import Self
 
 from cache.asking import readings, says_all
 from cache.calibration import Cut, Labelled, shelf_cut
-from cache.cuts import Cuts
-from cache.evidence import ENTRIES, PHRASINGS, Trust, Weighing, Weights
+from cache.calibration.cuts import Cuts
 from cache.guards import Guard, default_guards
 from cache.indexing import shelf_key, spread_of
 from cache.looks import Looks
 from cache.matching import Candidate, Hit, Match, Miss, Similar, candidates, decide
-from cache.scoring import Scorer
+from cache.matching.evidence import ENTRIES, PHRASINGS, Trust, Weighing, Weights
+from cache.matching.scoring import Scorer
 from cache.store import EntryStore, Phrased
 from cache.store.content import LONGEST_PHRASING
 from encoders import Encoded, Encoder, EncoderError, encode_one

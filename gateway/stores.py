@@ -12,10 +12,10 @@ from typing import assert_never
 import structlog
 from anyio import to_thread
 
-from cache.collisions import Collision, shelf_collisions, worst_first
 from cache.indexing import index_pending, reindex, repair
 from cache.shelf import Shelf
 from cache.store import EntryStore
+from cache.trial.collisions import Collision, shelf_collisions, worst_first
 from encoders import Encoder, EncoderIdentity, OpenEncoder
 from encoders.memo import MemoEncoder
 from encoders.onnx import OnnxEncoder

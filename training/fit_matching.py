@@ -1,4 +1,4 @@
-"""Fit cache/weights.yaml: how much each piece of evidence says that an entry answers a question.
+"""Fit cache/matching/weights.yaml: how much each piece of evidence says that an entry answers a question.
 
     python -m training.fit_matching DATA [--write]
 
@@ -20,11 +20,11 @@ import numpy as np
 import yaml
 from sklearn.linear_model import LogisticRegression
 
-from cache.arrays import ShelfArrays
 from cache.calibration import Asked, Probes, ask
-from cache.evidence import EVIDENCE, Numbers, Weighing, Weights
 from cache.guards import default_guards
 from cache.matching import objection
+from cache.matching.arrays import ShelfArrays
+from cache.matching.evidence import EVIDENCE, Numbers, Weighing, Weights
 from encoders import Encoder
 from encoders.onnx import OnnxEncoder
 from encoders.pairs import OnnxPairModel, PairModel
@@ -268,4 +268,4 @@ def coefficients(model: LogisticRegression) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    fit_command(__doc__, fitted, Path("cache/weights.yaml"))
+    fit_command(__doc__, fitted, Path("cache/matching/weights.yaml"))

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from cache.arrays import ShelfArrays, without_entries
-from cache.evidence import EVIDENCE, Numbers
 from cache.guards import default_guards
 from cache.matching import objection
+from cache.matching.arrays import ShelfArrays, without_entries
+from cache.matching.evidence import EVIDENCE, Numbers
 from cache.spelling import encode_spelt, spelt
 from encoders import Encoder
 from training.command import rows

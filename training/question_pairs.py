@@ -20,7 +20,7 @@ from typing import Final, Self
 import yaml
 from opencc import OpenCC
 
-from cache.evidence import agreement
+from cache.matching.evidence import agreement
 from cache.text import character_grams, normalise
 from training.command import rows
 

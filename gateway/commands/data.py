@@ -16,9 +16,9 @@ from rich.progress import Progress
 from rich.table import Table
 
 from cache.calibration import Cut
-from cache.collisions import Collision
 from cache.store import EntryStore
 from cache.transfer import ImportReport, export_entries, import_entries
+from cache.trial.collisions import Collision
 from gateway.commands import ConfigOption, console, errors, run
 from gateway.errors import InvalidRequest
 from gateway.exports import Exported, Period, write_export

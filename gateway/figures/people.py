@@ -11,8 +11,8 @@ import numpy as np
 from sqlalchemy import Column, ColumnElement, Select, Table, exists, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.audit import anytime_upper
 from cache.calibration import CONFIDENCE
+from cache.calibration.audit import anytime_upper
 from gateway.figures.hours import View, whole_hours
 from gateway.figures.rates import Rate
 from gateway.review.audits.windows import ShelfReport

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal, get_args
 from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from cache.collisions import Would
 from cache.entries import Entry, EntryKind, EntryState, Source
 from cache.store.content import GROUP, Content, content_of
 from cache.store.queries import Filters
+from cache.trial.collisions import Would
 from gateway.assembly import Services
 from gateway.language import Language
 from gateway.people.access import ReviewerDep

@@ -94,7 +94,7 @@ audit_windows = Table(
     Column("exact_hits", RowNumber, nullable=False, default=0),
     Column("vector_hits", RowNumber, nullable=False, default=0),
     Column("rag_answers", RowNumber, nullable=False, default=0, server_default="0"),  # in a row of their own
-    Column("drift", JSON, nullable=False, default=dict),  # the state of cache.drift
+    Column("drift", JSON, nullable=False, default=dict),  # the state of cache.calibration.drift
     Column("started_at", Moment, nullable=False),
     Column("breached_at", Moment),
     Column("action", String(10)),  # tightened | paused | alarm

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cache.evidence import Weights
+from cache.matching.evidence import Weights
 from cache.store.content import Content
 from cache.text import words
 from encoders import EncoderIdentity, Vector

@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 
 from cache.entries import EntryState
-from cache.evidence import spread
 from cache.indexing import disagreement, index_pending, reindex, repair, shelf_key, spread_of
+from cache.matching.evidence import spread
 from cache.store import EntryStore
 from encoders import Vector
 from storage.vectors import IndexUnavailable, Point, VectorIndex

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from cache.evidence import Weights
 from cache.guards import Compared
 from cache.indexing import index_pending, shelf_key
 from cache.matching import Hit, Match, Miss, NearMiss
+from cache.matching.evidence import Weights
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.store.content import LONGEST_PHRASING

@@ -17,10 +17,10 @@ import pytest
 
 from cache.asking import readings, says_all
 from cache.entries import Entry
-from cache.evidence import Weights
 from cache.guards import default_guards
 from cache.matching import Candidate, Hit, Match, Similar, candidates, decide
-from cache.scoring import Scorer
+from cache.matching.evidence import Weights
+from cache.matching.scoring import Scorer
 from cache.spelling import spelt
 from cache.text import normalise
 from encoders import Vector

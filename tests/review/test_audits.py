@@ -13,9 +13,9 @@ import httpx2
 import pytest
 from sqlalchemy import func, select
 
-from cache.audit import anytime_upper
 from cache.calibration import CONFIDENCE
-from cache.cuts import PAUSED
+from cache.calibration.audit import anytime_upper
+from cache.calibration.cuts import PAUSED
 from cache.entries import Entry, Source
 from cache.indexing import index_pending
 from cache.matching import Hit, Match, Miss, NearMiss, Tier

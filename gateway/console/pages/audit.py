@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from nicegui import ui
 
-from cache.cuts import PAUSED
+from cache.calibration.cuts import PAUSED
 from cache.errors import CacheError
 from gateway.console.components.amounts import share
 from gateway.console.components.chip import Tone, chip

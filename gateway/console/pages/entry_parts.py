@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from nicegui import ui
 
-from cache.collisions import Collision
 from cache.store import Change
 from cache.store.suggestions import Suggestion
+from cache.trial.collisions import Collision
 from gateway.console.components.chip import chip
 from gateway.console.components.diff import show_changes
 from gateway.console.components.moments import when

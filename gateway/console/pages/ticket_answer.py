@@ -8,8 +8,8 @@ from typing import get_args
 
 from nicegui import ui
 
-from cache.collisions import Collision
 from cache.entries import Entry, EntryKind, Source
+from cache.trial.collisions import Collision
 from gateway.console.components.confirm import confirmed
 from gateway.console.visit import Visit
 from gateway.errors import InvalidRequest

@@ -15,9 +15,9 @@ import structlog
 from sqlalchemy import RowMapping, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.audit import bound_of, exceeds, supported_cut
 from cache.calibration import Cut
-from cache.cuts import PAUSED
+from cache.calibration.audit import bound_of, exceeds, supported_cut
+from cache.calibration.cuts import PAUSED
 from cache.errors import EntryNotFound
 from cache.shelf import Shelf
 from cache.store import EntryStore

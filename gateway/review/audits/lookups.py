@@ -20,7 +20,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.calibration import Cut
-from cache.drift import Drift
+from cache.calibration.drift import Drift
 from cache.entries import Entry
 from cache.matching import Hit, Match, Miss, NearMiss
 from cache.shelf import Shelf

@@ -13,10 +13,10 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import RowMapping, Select, case, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.audit import Audited, Bound, bound_of
 from cache.calibration import CONFIDENCE, Cut
-from cache.cuts import PAUSED
-from cache.drift import Drift
+from cache.calibration.audit import Audited, Bound, bound_of
+from cache.calibration.cuts import PAUSED
+from cache.calibration.drift import Drift
 from cache.matching import Tier
 from storage.schema import audit_windows, audits
 

@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 import structlog
 
-from cache.collisions import Collision, Findable, collisions, findable
 from cache.entries import Entry, EntryState
-from cache.fitting import Fitting, fitting
 from cache.store.content import Content, checked
 from cache.store.suggestions import Suggestions
 from cache.trial import Trials
+from cache.trial.collisions import Collision, Findable, collisions, findable
+from cache.trial.fitting import Fitting, fitting
 from encoders import Encoder, EncoderError
 from gateway.errors import Conflict
 from gateway.rendering import Json, rendered

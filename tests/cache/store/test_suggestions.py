@@ -6,12 +6,12 @@ import pytest
 
 from cache.entries import Entry
 from cache.errors import SuggestionDecided, SuggestionNotFound
-from cache.fitting import Asked, fitting
 from cache.indexing import index_pending
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.store.suggestions import Suggestions
 from cache.trial import Trials
+from cache.trial.fitting import Asked, fitting
 from storage.sql import Database
 from storage.testing import MemoryIndex
 from tests.cache.shelves import WEIGHTS, WordEncoder, content

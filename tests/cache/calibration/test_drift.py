@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from cache.drift import FALSE_ALARM_EVERY, Drift
+from cache.calibration.drift import FALSE_ALARM_EVERY, Drift
 
 
 def usual(draw: np.random.Generator, n: int, *, hit_rate: float = 0.5) -> np.ndarray:

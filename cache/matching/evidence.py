@@ -127,7 +127,7 @@ class Weights:
     @classmethod
     def load(cls) -> Self:
         """The weights that ship, made by training/fit_matching.py."""
-        return cls.from_table(read_table("weights.yaml", "cache"))
+        return cls.from_table(read_table("weights.yaml", "cache.matching"))
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Self:

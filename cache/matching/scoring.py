@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cache.evidence import Numbers, Rereading, Trust, Weighing
 from cache.matching import Candidate
+from cache.matching.evidence import Numbers, Rereading, Trust, Weighing
 from encoders.pairs import PairModel
 
 __all__ = ["Scorer"]

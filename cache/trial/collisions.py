@@ -15,13 +15,13 @@ import numpy as np
 from anyio import to_thread
 from numpy.typing import NDArray
 
-from cache.arrays import Owners, ShelfArrays, without_entries
 from cache.calibration import Cut
 from cache.entries import Entry
-from cache.evidence import EVIDENCE, Evidence, Weighing
 from cache.guards import Guard
 from cache.matching import NEAR, Candidate, Hit, Miss, NearMiss, Objection, closest, decide
-from cache.scoring import Scorer
+from cache.matching.arrays import Owners, ShelfArrays, without_entries
+from cache.matching.evidence import EVIDENCE, Evidence, Weighing
+from cache.matching.scoring import Scorer
 from cache.shelf import Shelf
 from cache.spelling import encode_spelt
 from cache.trial import Trial

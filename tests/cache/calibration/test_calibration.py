@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from cache.arrays import ShelfArrays
 from cache.calibration import Asked, Labelled, Probes, cut_for, probe, shelf_cut, upper_bound
 from cache.entries import Entry
-from cache.evidence import ENTRIES, EVIDENCE, PHRASINGS, Numbers, Rereading, Trust, Weights, spread
 from cache.guards import default_guards
 from cache.matching import Similar, candidates
-from cache.scoring import Scorer
+from cache.matching.arrays import ShelfArrays
+from cache.matching.evidence import ENTRIES, EVIDENCE, PHRASINGS, Numbers, Rereading, Trust, Weights, spread
+from cache.matching.scoring import Scorer
 from tests.cache.shelves import WEIGHTS, WordEncoder
 
 WEIGHING = WEIGHTS.readings["meaning"]

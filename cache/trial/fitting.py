@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cache.evidence import agreement
 from cache.matching import Miss, decide, objection
+from cache.matching.evidence import agreement
 from cache.shelf import Shelf
 from cache.spelling import encode_spelt
 from cache.store.suggestions import SuggestionSource

@@ -9,8 +9,8 @@ from typing import Literal
 
 from cache.asking import asked_only, guarded_readings
 from cache.entries import Entry
-from cache.evidence import ENTRIES, Evidence, Weighing, agreement, covered
 from cache.guards import Compared, Guard
+from cache.matching.evidence import ENTRIES, Evidence, Weighing, agreement, covered
 from cache.spelling import spelt
 from cache.text import pieces
 from cache.wording import WORDED, agreements

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from cache.evidence import ENTRIES, EVIDENCE, PHRASINGS, Numbers, covered
+from cache.matching.evidence import ENTRIES, EVIDENCE, PHRASINGS, Numbers, covered
 from cache.spelling import spelt
 from cache.text import character_grams, normalise
 from cache.wording import WORDED, agreements

@@ -19,13 +19,13 @@ from anyio import to_thread
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from cache.arrays import Owners, ShelfArrays, without_entries
 from cache.asking import readings, says_all
 from cache.entries import Entry
-from cache.evidence import Numbers, Trust, Weighing
 from cache.guards import Guard
 from cache.matching import objection
-from cache.scoring import Scorer
+from cache.matching.arrays import Owners, ShelfArrays, without_entries
+from cache.matching.evidence import Numbers, Trust, Weighing
+from cache.matching.scoring import Scorer
 from cache.spelling import encode_spelt, spelt
 from encoders import Encoder, Vector
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from cache.collisions import Collision, collisions, findable, shelf_collisions
 from cache.entries import Entry
-from cache.evidence import EVIDENCE, Weights
 from cache.indexing import index_pending
 from cache.matching import Hit
+from cache.matching.evidence import EVIDENCE, Weights
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.trial import Trial, Trials
+from cache.trial.collisions import Collision, collisions, findable, shelf_collisions
 from encoders import encode_one
 from storage.testing import MemoryIndex
 from storage.vectors import IndexUnavailable

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from cache.calibration import Cut
-from cache.cuts import PAUSED, Cuts
+from cache.calibration.cuts import PAUSED, Cuts
 from storage.remembered import remember
 from storage.sql import Database
 
