@@ -7,9 +7,10 @@
 
 The helpdesk's questions are the third phrasing of every entry (the last where there are fewer); its ground
 truth is the entry's answer; its ground context is the section of the entry's document that holds most of the
-answer's words and numbers: chosen by rule, read over by nobody. `size` repeats the cases of `helpdesk`, each
-question and answer with a number, so that no encoder remembers it. `cost` runs a sample of them through one
-worker, and writes the scores to OUT, so that two revisions can be compared.
+answer's words and numbers, what few sections have before the rest: chosen by rule, read over by nobody.
+`size` repeats the cases of `helpdesk`, each question and answer with a number, so that no encoder remembers
+it. `cost` runs a sample of them through one worker, and writes the scores to OUT, so that two revisions can be
+compared.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +109,7 @@ def _of_entry(entry: dict[str, Any], language: str) -> dict[str, Any]:
         "id": entry["id"],
         "lang": language,
         "question": phrasings[2] if len(phrasings) > 2 else phrasings[-1],
-        "ground_contexts": [max(sections, key=lambda section: _shared(entry["answer"], section))],
+        "ground_contexts": [_ground(entry["answer"], sections)],
         "ground_truth": entry["answer"],
         "tags": [Path(entry["sources"][0]).stem],
     }
@@ -117,10 +119,20 @@ def _sections(file: Path) -> list[str]:
     return [part.strip() for part in re.split(r"(?m)^(?=##? )", file.read_text("utf-8")) if part.strip()]
 
 
-def _shared(answer: str, section: str) -> float:
-    said, there = terms(folded(answer)).content, terms(folded(section)).content
-    numbers = set(re.findall(r"\d+", folded(answer))) & set(re.findall(r"\d+", folded(section)))
-    return weight(term for term in said if term in there) + NUMBER * len(numbers)
+def _ground(answer: str, sections: Sequence[str]) -> str:
+    """The section that has most of what the answer says; what n sections have counts an nth in each."""
+    found = [_things(section) for section in sections]
+    said = _things(answer)
+    shares = {thing: value / max(1, sum(thing in one for one in found)) for thing, value in said.items()}
+    return max(
+        zip(sections, found, strict=True), key=lambda one: fsum(shares[it] for it in said if it in one[1])
+    )[0]
+
+
+def _things(text: str) -> dict[str, float]:
+    """The words and numbers of a text, and what each weighs."""
+    words = {term: weight([term]) for term in terms(folded(text)).content}
+    return words | dict.fromkeys(re.findall(r"\d+", folded(text)), NUMBER)
 
 
 def qa(data: Path, n: int) -> Iterator[dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.evaluation import helpdesk
 from gateway.gatekeeping.policy import read_policy
 from gateway.settings.loading import load_settings
 
@@ -93,6 +94,16 @@ def test_the_configuration_loads_with_all_its_examples() -> None:
     policy = read_policy(load_settings(HELPDESK / "sekisho.yaml"))
     assert len(policy.must.examples) == sum(len(lines(f"{language}/must.txt")) for language in LANGUAGES)
     assert [topic.name for topic in policy.topics] == list(TOPICS)
+
+
+def test_the_cases_are_what_their_command_writes() -> None:
+    assert rows("cases.jsonl") == helpdesk()
+
+
+def test_a_case_of_a_move_has_the_section_about_that_move() -> None:
+    contexts = {case["id"]: case["ground_contexts"] for case in helpdesk() if case.get("ground_contexts")}
+    assert contexts["en-move-within"][0].startswith("## Moving within the city")
+    assert "| M-1 | within 14 days" in contexts["en-move-in"][0]
 
 
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])
