@@ -9,8 +9,8 @@ The helpdesk's questions are the third phrasing of every entry (the last where t
 truth is the entry's answer; its ground context is the section of the entry's document that holds most of the
 answer's words and numbers, what few sections have before the rest: chosen by rule, read over by nobody.
 `size` repeats the cases of `helpdesk`, each question and answer with a number, so that no encoder remembers
-it. `cost` runs a sample of them through one worker, and writes the scores to OUT, so that two revisions can be
-compared.
+it. `cost` runs a sample of them through one worker, and writes the scores to OUT, so that two revisions can
+be compared.
 """
 
 from __future__ import annotations

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
-__all__ = ["Entry", "EntryKind", "EntryState", "Source"]
+__all__ = ["Entry", "EntryKind", "EntryStanding", "EntryState", "Source"]
 
 EntryKind = Literal["ground_truth", "confirmed_answer"]
 EntryState = Literal["draft", "active", "paused", "stale", "retired"]
+EntryStanding = Literal[EntryState, "upcoming", "expired"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +46,11 @@ class Entry:
     def question(self) -> str:
         """The phrasing that stands for the entry."""
         return self.phrasings[0]
+
+    def standing(self, today: date) -> EntryStanding:
+        """Its state; of an active one outside its validity, why nobody is served it `today`."""
+        if self.state != "active":
+            return self.state
+        if self.valid_from and today < self.valid_from:
+            return "upcoming"
+        return "expired" if self.valid_until and self.valid_until < today else "active"

@@ -27,6 +27,18 @@ def _votes(desk: Gateway, store: AcceptanceTests, test: str) -> tuple[Vote, ...]
     return desk.do(store.votes(test, tenant="default"))
 
 
+def test_who_has_no_test_yet_reads_how_to_make_one_and_a_wrong_address_where_the_tests_are(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at="/console/acceptance")
+        expect(page.locator(".empty")).to_contain_text("No blind test yet")
+        expect(page.locator(".empty")).to_contain_text("sekisho acceptance create")
+        page.goto("/console/acceptance/none-of-ours")
+        expect(page.locator(".empty")).to_contain_text("There is no such test")
+        expect(page.locator(".empty")).to_contain_text("page Acceptance")
+
+
 def test_pairs_are_judged_by_keys_and_the_last_one_again(desk: Gateway, chromium: Chromium) -> None:
     store = AcceptanceTests(desk.services.stores.database)
     commitment = commitment_of(PAIRS, margin=0.1, key="k")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,29 @@ def test_a_table_shows_no_more_rows_to_somebody_whose_session_has_ended(
         page.locator(".q-table__bottom .q-select").click()
         page.get_by_role("option", name="25").click()
         expect(page).to_have_url(re.compile("/sign-in"))
+
+
+def test_an_entry_outside_its_validity_is_not_shown_as_one_that_is_served(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    today = _entries(desk).today
+    over = _written(desk, "Is there a summer reading prize?", "A tote bag.", valid_until=today - timedelta(1))
+    coming = _written(desk, "Is there a winter quiz?", "In January.", valid_from=today + timedelta(9))
+    last = _written(desk, "Is there an autumn fair?", "Until tonight.", valid_from=today, valid_until=today)
+    expected = ((over, "Expired"), (coming, "Not valid yet"), (last, "Active"))
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at="/console/entries")
+        for entry, says in expected:
+            page.goto(f"/console/entries?search={entry.question.split()[-2]}")
+            expect(page.locator(".rows tbody tr")).to_have_count(1)
+            expect(page.locator(".rows .chip").first).to_have_text(says)
+            page.goto(f"/console/entries/{entry.id}")
+            expect(page.locator(".ticket-head .chip")).to_have_text(says)
+        page.goto(f"/console/entries/{over.id}")
+        page.locator("button.to-paused").click()
+        expect(page.locator(".ticket-head .chip")).to_have_text("Paused")
+        page.locator("button.to-active").click()
+        expect(page.locator(".told").last).to_contain_text("not served")
 
 
 def test_two_who_edit_one_entry_see_each_other_and_overwrite_nothing(

@@ -72,6 +72,27 @@ def test_japanese_and_chinese_are_not_left_in_english() -> None:
     assert {key for key in same if not key.startswith("languages.")} == set()
 
 
+OTHER_NAMES = {  # of a thing that has a name: what it is not called besides
+    "zh": {
+        "关口": "闸口 闸门",
+        "核查": "检查 核对",
+        "已拦截": "扣留",
+        "不在服务范围": "不属于",
+        "RAG 回答": "RAG回答",
+    },
+    "ja": {"ゲート": "関門", "別の言い方": "言い回し", "問い合わせ": "チケット", "必ず通す質問": "カナリア"},
+}
+
+
+@pytest.mark.parametrize("language", OTHER_NAMES)
+def test_a_thing_has_one_name(language: str) -> None:
+    texts = texts_of(language)  # type: ignore[arg-type]
+    for name, others in OTHER_NAMES[language].items():
+        assert any(name in texts(key) for key in texts.keys), name
+        found = {key for key in texts.keys for other in others.split() if other in texts(key)}
+        assert not found - {"entry.reject"}, name  # there it is the phrasing of another entry
+
+
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CONSOLE)))
 def test_no_page_holds_a_word_of_its_own(module: Path) -> None:
     found = []

@@ -124,7 +124,7 @@ async def test_apprise_takes_it_to_the_service(database: Database, notices: Noti
     [
         ("en", "Sekisho: 12 new, 1 overdue"),
         ("ja", "Sekisho：新着 12 件、期限超過 1 件"),
-        ("zh", "Sekisho：新工单 12 件，逾期 1 件"),
+        ("zh", "Sekisho：新工单 12 张，超时 1 张"),
     ],
 )
 def test_it_speaks_the_team_s_language(language: str, title: str) -> None:

@@ -15,7 +15,8 @@ _TONES: dict[str, Tone] = {
     "ground_truth": "good", "confirmed_answer": "good", "rag": "calm", "refused": "quiet", "withheld": "bad",
     "escalated": "warn", "stale_entry": "warn", "error": "bad", "open": "warn", "claimed": "calm",
     "answered": "good", "dismissed": "quiet", "draft": "quiet", "active": "good", "paused": "warn",
-    "stale": "warn", "retired": "quiet", "right": "good", "wrong": "bad", "unsure": "warn",
+    "stale": "warn", "upcoming": "quiet", "expired": "warn", "retired": "quiet", "right": "good",
+    "wrong": "bad", "unsure": "warn",
 }  # fmt: skip
 
 

@@ -66,7 +66,9 @@ class _Page:
         try:
             test = await self.store.test(self.test_id, tenant=self.visit.tenant)
         except NotFound:
-            empty(self.visit.t("acceptance.none"), "")
+            empty(
+                self.visit.t("acceptance.unknown"), self.visit.t("acceptance.unknown_hint"), icon="search_off"
+            )
             return
         self.total = test.pairs
         if not test.closed_at:

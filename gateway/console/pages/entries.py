@@ -161,12 +161,13 @@ class _Page:
 
     def _row(self, entry: Entry) -> dict[str, Any]:
         t = self.visit.t
+        standing = entry.standing(self.visit.services.stores.entries.today)
         late = entry.review_by is not None and entry.review_by < datetime.now(UTC).date()
         return {
             "id": entry.id,
             "question": entry.question,
-            "state": t(f"states.{entry.state}"),
-            "state_tone": tone_of(entry.state),
+            "state": t(f"states.{standing}"),
+            "state_tone": tone_of(standing),
             "score": "",
             "language": t.or_else(f"languages.{entry.language}", entry.language),
             "group": entry.group,

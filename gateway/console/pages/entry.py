@@ -122,7 +122,7 @@ class _Page:
         t, entry = self.visit.t, self.entry
         with ui.link(target="/entries").classes("go-back").props(f'aria-label="{t("pages.entries")}"'):
             ui.icon("arrow_back")
-        state_chip(t, entry.state)
+        state_chip(t, entry.standing(self.entries.today))
         ui.label(t("entry.revision", n=entry.revision)).classes("quiet revision")
         ui.label(entry.id).classes("mono faint small")
         ui.element("span").classes("push")
@@ -170,7 +170,8 @@ class _Page:
             await self._move(before.state)
 
         can_undo = before.state in TRANSITIONS[state]
-        await self._kept(approval, f"entry.moved.{state}", undo=undo if can_undo else None)
+        standing = self.entry.standing(self.entries.today)
+        await self._kept(approval, f"entry.moved.{standing}", undo=undo if can_undo else None)
 
     async def _approval(self, entry: Entry) -> Approval | None:
         """The way to being served, after a look at what the entry would compete with; None: rather not."""
