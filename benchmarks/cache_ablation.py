@@ -21,13 +21,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from cache.asking import readings, says_all
 from cache.entries import Entry
 from cache.guards import default_guards
 from cache.matching import Similar, candidates, objection
 from cache.matching.evidence import Weights
 from cache.matching.scoring import Scorer
-from cache.spelling import spelt
+from cache.reading.asking import readings, says_all
+from cache.reading.spelling import spelt
 from encoders import Encoder
 from encoders.pairs import OnnxPairModel, PairModel
 from encoders.shipped import load_shipped

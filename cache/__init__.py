@@ -1,7 +1,7 @@
 """Verified entries, found by meaning: a near-duplicate gets the verified answer, a near miss never does.
 
     a question     asked by        `shelf`         the exact tier, then meaning: `Hit`, `NearMiss` or `Miss`
-                   read by         `text` `spelling` `asking` `wording`    what it asks, in one spelling
+                   read by         `reading`       what it asks, in one spelling, by its words
                    matched by      `matching`      evidence for each entry, weighed into one probability
                    held back by    `guards`        one reason why it asks something else
                    cut by          `calibration`   from which score an entry is served, and whether that holds

@@ -11,7 +11,7 @@ from operator import attrgetter
 from sqlalchemy import Integer, bindparam, case, select, update
 
 from cache.matching.evidence import spread
-from cache.spelling import spelt
+from cache.reading.spelling import spelt
 from cache.store import EntryStore
 from encoders import Encoder, Vector
 from storage.parts import in_parts

@@ -9,7 +9,6 @@ from functools import partial
 from hashlib import sha256
 from typing import Self
 
-from cache.asking import readings, says_all
 from cache.calibration import Cut, Labelled, shelf_cut
 from cache.calibration.cuts import Cuts
 from cache.guards import Guard, default_guards
@@ -18,6 +17,7 @@ from cache.looks import Looks
 from cache.matching import Candidate, Hit, Match, Miss, Similar, candidates, decide
 from cache.matching.evidence import ENTRIES, PHRASINGS, Trust, Weighing, Weights
 from cache.matching.scoring import Scorer
+from cache.reading.asking import readings, says_all
 from cache.store import EntryStore, Phrased
 from cache.store.content import LONGEST_PHRASING
 from encoders import Encoded, Encoder, EncoderError, encode_one

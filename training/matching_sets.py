@@ -13,7 +13,7 @@ from cache.guards import default_guards
 from cache.matching import objection
 from cache.matching.arrays import ShelfArrays, without_entries
 from cache.matching.evidence import EVIDENCE, Numbers
-from cache.spelling import encode_spelt, spelt
+from cache.reading.spelling import encode_spelt, spelt
 from encoders import Encoder
 from training.command import rows
 from training.question_pairs import Frames, family_pairs

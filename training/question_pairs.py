@@ -21,7 +21,7 @@ import yaml
 from opencc import OpenCC
 
 from cache.matching.evidence import agreement
-from cache.text import character_grams, normalise
+from cache.reading.text import character_grams, normalise
 from training.command import rows
 
 __all__ = ["Frames", "Pair", "families", "family_pairs", "made_pairs"]

@@ -22,7 +22,7 @@ __all__ = ["EastAsian", "Language", "east_asian", "said_of"]
 
 Language = Literal["ja", "zh"]
 
-THESAURUS: Final = Path(__file__).resolve().parent.parent / "cache" / "thesaurus"
+THESAURUS: Final = Path(__file__).resolve().parent.parent / "cache" / "reading" / "thesaurus"
 LEAST_ALIKE: Final = 0.93  # probability that two words mean the same
 SYNONYM_SHARE: Final = 0.35
 JAPANESE_WORD: Final = re.compile(

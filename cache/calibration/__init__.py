@@ -19,14 +19,14 @@ from anyio import to_thread
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from cache.asking import readings, says_all
 from cache.entries import Entry
 from cache.guards import Guard
 from cache.matching import objection
 from cache.matching.arrays import Owners, ShelfArrays, without_entries
 from cache.matching.evidence import Numbers, Trust, Weighing
 from cache.matching.scoring import Scorer
-from cache.spelling import encode_spelt, spelt
+from cache.reading.asking import readings, says_all
+from cache.reading.spelling import encode_spelt, spelt
 from encoders import Encoder, Vector
 
 __all__ = [
@@ -104,7 +104,7 @@ class Asked:
     async def by_readings(
         cls, texts: Sequence[str], vectors: Vector, language: str, encoder: Encoder
     ) -> tuple[Self, ...]:
-        """What they only ask, and all but their courtesies (`cache.asking`); one if both are the same."""
+        """What they only ask, and all but their courtesies (`reading.asking`); one if both are the same."""
         found = []
         for which in (0, -1):
             read = tuple(readings(text, language)[which] for text in texts)

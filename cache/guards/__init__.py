@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
-from cache.guards.texts import Text, load_words, read_text
+from cache.reading.words import Text, load_words, read_text
 
 __all__ = ["Compared", "Guard", "about_any", "default_guards", "quoted"]
 

@@ -8,8 +8,8 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple, Self
 
 from cache.guards import Compared, about_any, quoted
-from cache.guards.tables import Terms, read_table
-from cache.guards.texts import REMEMBERED, overlap, read_text
+from cache.reading.tables import Terms, read_table
+from cache.reading.words import REMEMBERED, overlap, read_text
 
 __all__ = ["AspectsGuard"]
 
@@ -34,7 +34,7 @@ class AspectsGuard:
     @classmethod
     def load(cls) -> Self:
         """The guard with the shipped table."""
-        table = read_table("aspects.yaml")
+        table = read_table("aspects.yaml", "cache.guards")
         return cls(
             {language: lru_cache(REMEMBERED)(partial(_read, _terms(own))) for language, own in table.items()}
         )

@@ -16,8 +16,8 @@ from typing import Any, Self
 
 from cache.guards import Compared, about_any, quoted
 from cache.guards.polarity import is_negated
-from cache.guards.tables import Found, Terms, read_table
-from cache.guards.texts import REMEMBERED, Text, overlap, read_text
+from cache.reading.tables import Found, Terms, read_table
+from cache.reading.words import REMEMBERED, Text, overlap, read_text
 
 __all__ = ["ClassesGuard"]
 
@@ -83,7 +83,7 @@ class ClassesGuard:
         spoken_for: bool = False,
     ) -> Self:
         """The guard with the shipped table of this name."""
-        table = read_table(f"{name}.yaml")
+        table = read_table(f"{name}.yaml", "cache.guards")
         groups = {
             language: _Groups.of([*own, *(table["en"] if language != "en" else ())])
             for language, own in table.items()

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Self
 
 from cache.guards import Compared
-from cache.guards.tables import read_table
-from cache.guards.texts import REMEMBERED, Text, content_word
 from cache.guards.voice import done_to
+from cache.reading.tables import read_table
+from cache.reading.words import REMEMBERED, Text, content_word
 from encoders.words import Word
 
 __all__ = ["DirectionGuard"]
@@ -110,7 +110,7 @@ class DirectionGuard:
     @classmethod
     def load(cls) -> Self:
         """The guard with the shipped words."""
-        table = read_table("direction.yaml")
+        table = read_table("direction.yaml", "cache.guards")
         return cls(
             {
                 language: lru_cache(REMEMBERED)(_Directions.of(words, language).way)

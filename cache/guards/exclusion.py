@@ -9,8 +9,8 @@ from itertools import takewhile
 from typing import Self
 
 from cache.guards import Compared
-from cache.guards.tables import Found, Terms, read_table
-from cache.guards.texts import REMEMBERED, Text, content_word
+from cache.reading.tables import Found, Terms, read_table
+from cache.reading.words import REMEMBERED, Text, content_word
 from encoders.words import Word, word_reader
 
 __all__ = ["ExclusionGuard"]
@@ -28,7 +28,7 @@ class ExclusionGuard:
     @classmethod
     def load(cls) -> Self:
         """The guard with the shipped words."""
-        tables = read_table("exclusion.yaml").items()
+        tables = read_table("exclusion.yaml", "cache.guards").items()
         terms = {language: Terms.of(table, inflected=False) for language, table in tables}
         return cls(
             {language: lru_cache(REMEMBERED)(partial(_left_out, own)) for language, own in terms.items()}

@@ -7,9 +7,9 @@ from functools import cache, lru_cache
 from typing import Self
 
 from cache.guards import Compared, about_any
-from cache.guards.tables import read_table
-from cache.guards.texts import REMEMBERED, Text, overlap
-from cache.text import normalise
+from cache.reading.tables import read_table
+from cache.reading.text import normalise
+from cache.reading.words import REMEMBERED, Text, overlap
 
 __all__ = ["IdentifierGuard", "identifiers", "without_identifiers"]
 
@@ -86,7 +86,7 @@ def _is_number(name: str) -> bool:
 
 @cache
 def _units() -> re.Pattern[str]:
-    table = read_table("numbers.yaml")
+    table = read_table("numbers.yaml", "cache.guards")
     spellings = {spelling for spellings in table["units"].values() for spelling in spellings}
     latin = sorted(one for one in spellings if one.isascii() and one.isalpha())
     return re.compile(rf"[\d.,]+(?:{'|'.join(latin)}|st|nd|rd|th|k)", re.ASCII)

@@ -14,9 +14,9 @@ from itertools import pairwise
 from typing import Self
 
 from cache.guards import Compared, about_any
-from cache.guards.tables import read_table
-from cache.guards.texts import REMEMBERED, Text, content_word, overlap
-from cache.wording import WORDED, left_over
+from cache.reading.tables import read_table
+from cache.reading.wording import WORDED, left_over
+from cache.reading.words import REMEMBERED, Text, content_word, overlap
 from encoders.words import Word
 
 __all__ = ["NamesGuard"]
@@ -117,7 +117,7 @@ def _english(text: Text) -> Iterator[tuple[str, str]]:
 
 @cache
 def _heads() -> Mapping[str, tuple[str, ...]]:
-    return {language: tuple(heads) for language, heads in read_table("heads.yaml").items()}
+    return {language: tuple(heads) for language, heads in read_table("heads.yaml", "cache.guards").items()}
 
 
 def _strange(names: frozenset[str], text: Text) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -11,19 +11,16 @@ from typing import Any, Self
 
 from cache.guards import Compared, about_any
 from cache.guards.identifiers import without_identifiers
-from cache.guards.tables import Found, Terms, read_table
-from cache.guards.texts import REMEMBERED, Text, overlap
+from cache.reading.numerals import Numerals, numerals
+from cache.reading.tables import read_table
+from cache.reading.words import REMEMBERED, Text, overlap
 
-__all__ = ["NumberGuard", "Quantity", "in_digits", "numerals"]
+__all__ = ["NumberGuard", "Quantity", "number_words"]
 
 _ABOUT_THE_SAME = 0.2  # share of other content in common from which numbers are compared at all
 _SAME_BUT_FOR_IT = 0.75  # from which one side's silence tells them apart
-_HUNDRED = 100
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.ASCII)
 _A_UNIT_OF = re.compile(r"\ban? (?=[a-z])")
-_AFTERNOON = re.compile(r"(?:午後|下午|晚上)の?(\d{1,2})(?=[時时点點])")
-_NOON = 12
-_TWO = re.compile(r"[两兩](?=[个個张張天年次件条條位人块塊元名台本周週小])")
 _NUMBER = r"(?<![\d.])-?\d+(?:[./:^]\d+)*|\d+(?:[./:^]\d+)*"
 
 
@@ -84,17 +81,9 @@ class NumberGuard:
         return f"the question has {_listed(here)}, the entry {_listed(there)}"
 
 
-def in_digits(text: str) -> str:
-    """A Japanese or Chinese text with its numerals in digits: 二十三天 as 23天, 令和7年 as 2025年.
-
-    What only contains a numeral stays: 一般, 統一.
-    """
-    return _reader().spelt(text)
-
-
 @cache
 def _reader() -> _Reader:
-    return _Reader.from_table(read_table("numbers.yaml"))
+    return _Reader.from_table(read_table("numbers.yaml", "cache.guards"), numerals())
 
 
 def _differ(here: Quantities, there: Quantities, alike: float) -> bool:
@@ -117,15 +106,14 @@ def _agree(here: Quantities, one: Quantities) -> bool:
 
 def _alike(asked: Text, nearest: Text) -> float:
     numbers = {word.base for text in (asked, nearest) for word in text.words if word.kind == "number"}
-    return overlap(asked, nearest, frozenset(numbers | numerals()))
+    return overlap(asked, nearest, frozenset(numbers | number_words()))
 
 
 @cache
-def numerals() -> frozenset[str]:
+def number_words() -> frozenset[str]:
     """The words that say a number or a unit."""
-    table = read_table("numbers.yaml")
-    units = {spelling for spellings in table["units"].values() for spelling in spellings}
-    return frozenset({*map(str, table["words"]), *units, *(unit.rstrip("s") for unit in units)})
+    units = _reader().units
+    return frozenset({*numerals().words, *units, *(unit.rstrip("s") for unit in units)})
 
 
 def _listed(values: Quantities) -> str:
@@ -134,16 +122,9 @@ def _listed(values: Quantities) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Finds numbers in a normalised text."""
+    """Finds numbers with their units in a normalised text."""
 
-    words: Mapping[str, str]
-    word: Terms
-    kanji: re.Pattern[str]
-    passed: re.Pattern[str]  # longer words that only contain a numeral
-    digits: Mapping[str, int]
-    tens: Mapping[str, int]
-    era: re.Pattern[str]
-    eras: Mapping[str, int]
+    numerals: Numerals
     quantity: re.Pattern[str]
     units: Mapping[str, tuple[str, ...]]
     conversions: Mapping[str, tuple[int, str]]
@@ -151,28 +132,15 @@ class _Reader:
     weak_units: frozenset[str]
 
     @classmethod
-    def from_table(cls, table: Mapping[str, Any]) -> Self:
+    def from_table(cls, table: Mapping[str, Any], numerals: Numerals) -> Self:
         units: dict[str, tuple[str, ...]] = {}
         for unit, spellings in table["units"].items():
             for spelling in spellings:
                 units[spelling] = (*units.get(spelling, ()), unit)
         before = "|".join(re.escape(unit) for unit in units if unit in "$€£¥")
         after = "|".join(_unit_pattern(unit) for unit in sorted(units, key=len, reverse=True))
-        numerals = "".join([*table["kanji"], *table["kanji_tens"]])
-        words = {str(word): str(value) for word, value in table["words"].items()}
-        words |= dict.fromkeys(table["passed"], " ")  # longer words that only contain a numeral
         return cls(
-            words=words,
-            word=Terms.of({word: [word] for word in words}, inflected=False),
-            kanji=re.compile(
-                rf"(?<![{numerals}])[\d{numerals}]*[{numerals}][\d{numerals}]*"
-                rf"(?=[{table['counters']}ヶケカか箇%]|$|[^\u4e00-\u9fff])"
-            ),
-            passed=re.compile("|".join(map(re.escape, table["passed"]))),
-            digits=table["kanji"],
-            tens=table["kanji_tens"],
-            era=re.compile(rf"({'|'.join(table['eras'])})(元|\d+)(?=年)"),
-            eras=table["eras"],
+            numerals=numerals,
             quantity=re.compile(rf"(?P<before>{before})?\s?(?P<value>{_NUMBER})[\s-]?(?P<after>{after})?"),
             units=units,
             conversions={unit: (factor, smaller) for unit, (factor, smaller) in table["conversions"].items()},
@@ -181,44 +149,13 @@ class _Reader:
         )
 
     def __call__(self, plain: str) -> Quantities:
-        text = self._with_digits(_ORDINAL.sub("", plain))
+        text = self.numerals.in_digits(_A_UNIT_OF.sub(self._one, _ORDINAL.sub("", plain)))
         if not any(map(str.isdigit, text)):
             return frozenset()
         return frozenset(map(self._quantity, self.quantity.finditer(text)))
 
-    def _with_digits(self, text: str) -> str:
-        """The text with its numerals in digits: 二十三 as 23, "five" as 5, 令和7年 as 2025年."""
-        text = _A_UNIT_OF.sub(self._one, text)
-        pieces, at = [], 0
-        for start, end, value in _joined(text, self.word.find(text), self.words):
-            pieces += [text[at:start], value]
-            at = end
-        text = "".join([*pieces, text[at:]])
-        if text.isascii():
-            return text
-        return self._dated(self.kanji.sub(self._kanji_value, text))
-
-    def spelt(self, text: str) -> str:
-        """A text with the numerals of its kanji in digits, and all else as it is."""
-        if text.isascii():
-            return text
-        pieces, at = [], 0
-        for passed in [*self.passed.finditer(text), None]:
-            part = text[at : passed.start() if passed else len(text)]
-            pieces += [
-                self.kanji.sub(self._kanji_value, _TWO.sub("2", part)),
-                passed.group() if passed else "",
-            ]
-            at = passed.end() if passed else at
-        return self._dated("".join(pieces))
-
-    def _dated(self, text: str) -> str:
-        """A text with the hours of the day and the years of our calendar."""
-        return self.era.sub(
-            lambda found: str(self.eras[found[1]] + _era_year(found[2])), _AFTERNOON.sub(_on_the_day, text)
-        )
-
     def _one(self, found: re.Match[str]) -> str:
+        """One of a unit that is made of smaller ones: "an hour" is 1 hour, "a card" no number."""
         unit = re.match(r"[a-z]+", found.string[found.end() :])
         converted = unit and self.conversions.keys() & {*self.units.get(unit.group(), ())}
         return "1 " if converted else found.group()
@@ -237,69 +174,6 @@ class _Reader:
         weak = str(Fraction(value)) in self.weak or not self.weak_units.isdisjoint(units)
         return Quantity(written, frozenset(readings), weak)
 
-    def _kanji_value(self, found: re.Match[str]) -> str:
-        """A kanji numeral in digits: 二十三 is 23, 二〇二六 is 2026, 3万 is 30000."""
-        numeral = found.group()
-        if not any(character in self.tens for character in numeral):
-            return "".join(str(self._digit(character)) for character in numeral)
-        total = group = digit = 0
-        for character in numeral:
-            ten = self.tens.get(character, 0)
-            if not ten:
-                digit = digit * 10 + self._digit(character)
-            elif ten < 10_000:
-                group, digit = group + max(digit, 1) * ten, 0
-            else:
-                total, group, digit = total + max(group + digit, 1) * ten, 0, 0
-        return str(total + group + digit)
-
-    def _digit(self, character: str) -> int:
-        """The value of a digit: 三, 3, or that of another script (٣)."""
-        return self.digits[character] if character in self.digits else int(character)
-
 
 def _unit_pattern(unit: str) -> str:
     return rf"{re.escape(unit)}(?![a-z])" if unit.isascii() and unit[-1].isalpha() else re.escape(unit)
-
-
-def _on_the_day(found: re.Match[str]) -> str:
-    """The hour of the day: 午後5 is 17."""
-    hour = int(found[1])
-    return str(hour + _NOON if hour < _NOON else hour)
-
-
-def _era_year(written: str) -> int:
-    return 1 if written == "元" else int(written)
-
-
-def _joined(text: str, found: Iterable[Found], words: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:
-    """Numerals with their place; those that stand beside each other are one: "two hundred and fifty"."""
-    start = end = 0
-    values: list[Fraction] = []
-    for one in sorted(found):
-        value = words[one.word]
-        beside = text[end : one.start].strip(" -") in ("", "and")
-        if values and (value == " " or not beside):
-            yield start, end, _total(values)
-            values = []
-        if value == " ":
-            yield one.start, one.end, value
-            continue
-        start, end = (start if values else one.start), one.end
-        values.append(Fraction(value))
-    if values:
-        yield start, end, _total(values)
-
-
-def _total(values: Iterable[Fraction]) -> str:
-    """The value of numerals in a row, in digits: 2, 100, 50 is 250."""
-    total = group = Fraction(0)
-    for value in values:
-        if value == _HUNDRED:
-            group = max(group, Fraction(1)) * value
-        elif value > _HUNDRED:
-            total, group = total + max(group, Fraction(1)) * value, Fraction(0)
-        else:
-            group += value
-    number = total + group
-    return str(number) if number.denominator == 1 else str(float(number))

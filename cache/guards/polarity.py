@@ -9,8 +9,8 @@ from functools import cache, lru_cache
 from typing import Any, Self
 
 from cache.guards import Compared
-from cache.guards.tables import Found, Terms, read_table
-from cache.guards.texts import REMEMBERED, Text, overlap
+from cache.reading.tables import Found, Terms, read_table
+from cache.reading.words import REMEMBERED, Text, overlap
 from encoders.words import Word, word_reader
 
 __all__ = ["PolarityGuard", "is_negated"]
@@ -73,7 +73,9 @@ def _root(word: Word) -> str:
 
 @cache
 def _tables() -> dict[str, _Words]:
-    return {language: _Words.of(table) for language, table in read_table("polarity.yaml").items()}
+    return {
+        language: _Words.of(table) for language, table in read_table("polarity.yaml", "cache.guards").items()
+    }
 
 
 @lru_cache(REMEMBERED)

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from cache.guards import Compared
 from cache.guards.classes import ClassesGuard
 from cache.guards.identifiers import identifiers
-from cache.guards.numbers import numerals
-from cache.guards.tables import Found, read_table
-from cache.guards.texts import REMEMBERED, Text, content_word
-from cache.wording import WORDED, agreement
+from cache.guards.numbers import number_words
+from cache.reading.tables import Found, read_table
+from cache.reading.wording import WORDED, agreement
+from cache.reading.words import REMEMBERED, Text, content_word
 from encoders.words import Word
 
 __all__ = ["SubstitutionGuard"]
@@ -108,7 +108,9 @@ def _without_light_words(differing: tuple[_Words, _Words], language: str) -> tup
 
 @cache
 def _light_words() -> Mapping[str, frozenset[str]]:
-    return {language: frozenset(words) for language, words in read_table("light.yaml").items()}
+    return {
+        language: frozenset(words) for language, words in read_table("light.yaml", "cache.guards").items()
+    }
 
 
 def _means_the_same(mine: str, theirs: str, asked: Text) -> bool:
@@ -141,7 +143,7 @@ def _abbreviates(short: str, long: str) -> bool:
 
 def _has_numerals(found: tuple[_Words, _Words]) -> bool:
     words = {word.surface for words in found for word in words}
-    return not words.isdisjoint(numerals()) or any(
+    return not words.isdisjoint(number_words()) or any(
         character.isdigit() for word in words for character in word
     )
 

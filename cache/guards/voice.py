@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cache.guards.texts import Text, content_word
+from cache.reading.words import Text, content_word
 
 __all__ = ["done_to"]
 

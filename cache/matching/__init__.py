@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from cache.asking import asked_only, guarded_readings
 from cache.entries import Entry
 from cache.guards import Compared, Guard
 from cache.matching.evidence import ENTRIES, Evidence, Weighing, agreement, covered
-from cache.spelling import spelt
-from cache.text import pieces
-from cache.wording import WORDED, agreements
+from cache.reading.asking import asked_only, guarded_readings
+from cache.reading.spelling import spelt
+from cache.reading.text import pieces
+from cache.reading.wording import WORDED, agreements
 
 __all__ = [
     "Candidate",

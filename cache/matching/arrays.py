@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cache.matching.evidence import ENTRIES, EVIDENCE, PHRASINGS, Numbers, covered
-from cache.spelling import spelt
-from cache.text import character_grams, normalise
-from cache.wording import WORDED, agreements
+from cache.reading.spelling import spelt
+from cache.reading.text import character_grams, normalise
+from cache.reading.wording import WORDED, agreements
 from encoders import Vector
 
 __all__ = ["Owners", "ShelfArrays", "without_entries"]

@@ -15,9 +15,9 @@ from typing import Any, Literal, Self, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from cache.guards.tables import read_table
-from cache.text import Grams
-from cache.wording import WORDED
+from cache.reading.tables import read_table
+from cache.reading.text import Grams
+from cache.reading.wording import WORDED
 from encoders import Vector
 
 __all__ = [
@@ -69,7 +69,7 @@ class Evidence:
     central_margin: float  # that, less the largest of any other entry
     characters: float  # the largest share of character n-grams in common with a phrasing
     characters_margin: float  # that, less the largest of any other entry
-    aligned: float = 0.0  # the largest share of words with a partner in a phrasing (cache/wording.py)
+    aligned: float = 0.0  # the largest share of words with a partner in a phrasing (cache/reading/wording.py)
     covered: float = 0.0  # that no heavy word was exchanged in words that else are the same; see `covered`
 
     def as_array(self) -> Numbers:

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry, EntryState, Source
 from cache.errors import CacheError, EntryConflict, EntryNotFound, ForbiddenChange
+from cache.reading.text import exact_key, normalise
 from cache.store import queries
 from cache.store.arrivals import Arrivals
 from cache.store.claims import refuse_duplicates
@@ -21,7 +22,6 @@ from cache.store.known import KnownEntries
 from cache.store.rows import entries_from_rows, entry_from_snapshot, new_id
 from cache.store.two_persons import held_state, refuse_own
 from cache.store.writing import remember, write_edited, write_new, write_next, write_sources
-from cache.text import exact_key, normalise
 from storage.schema import entries, entry_history, entry_phrasings
 from storage.sql import Database
 

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry
 from cache.errors import DuplicatePhrasing
-from cache.text import exact_key, normalise
+from cache.reading.text import exact_key, normalise
 from storage.parts import in_parts
 from storage.schema import entries, entry_phrasings
 

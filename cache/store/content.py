@@ -9,7 +9,7 @@ from typing import get_args
 
 from cache.entries import Entry, EntryKind, Source
 from cache.errors import InvalidEntry
-from cache.text import normalise
+from cache.reading.text import normalise
 
 __all__ = ["GROUP", "Content", "checked", "content_of"]
 

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Date, Select, bindparam, case, exists, fun
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import EntryKind, EntryState
-from cache.text import exact_key
+from cache.reading.text import exact_key
 from storage.locking import one_at_a_time
 from storage.schema import entries, entry_phrasings, entry_sources
 from storage.sql import Database

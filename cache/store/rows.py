@@ -11,8 +11,8 @@ from sqlalchemy import MappingResult, RowMapping
 
 from cache.entries import Entry, EntryKind, EntryState, Source
 from cache.errors import InvalidEntry
+from cache.reading.text import exact_key, normalise
 from cache.store.content import Content
-from cache.text import exact_key, normalise
 
 __all__ = [
     "content_values",

@@ -13,10 +13,10 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry, Source
+from cache.reading.text import exact_key
 from cache.store import queries
 from cache.store.rows import entries_from_rows
 from cache.store.writing import remember, write_next
-from cache.text import exact_key
 from storage.parts import in_parts
 from storage.schema import entries, entry_sources
 

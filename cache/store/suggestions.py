@@ -11,10 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry
 from cache.errors import SuggestionDecided, SuggestionNotFound
+from cache.reading.text import exact_key, normalise
 from cache.store.content import LONGEST_PHRASING
 from cache.store.queries import changing
 from cache.store.rows import new_id
-from cache.text import exact_key, normalise
 from storage.schema import suggestions as table
 from storage.sql import Database
 

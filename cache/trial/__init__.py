@@ -11,10 +11,10 @@ from sqlalchemy import select
 
 from cache.entries import Entry
 from cache.indexing import payload_of, shelf_key
+from cache.reading.spelling import encode_spelt
+from cache.reading.text import normalise
 from cache.shelf import Shelf
-from cache.spelling import encode_spelt
 from cache.store import EntryStore, Phrased
-from cache.text import normalise
 from encoders import Encoder, Vector
 from storage.points import best_first
 from storage.schema import entries

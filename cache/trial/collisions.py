@@ -22,8 +22,8 @@ from cache.matching import NEAR, Candidate, Hit, Miss, NearMiss, Objection, clos
 from cache.matching.arrays import Owners, ShelfArrays, without_entries
 from cache.matching.evidence import EVIDENCE, Evidence, Weighing
 from cache.matching.scoring import Scorer
+from cache.reading.spelling import encode_spelt
 from cache.shelf import Shelf
-from cache.spelling import encode_spelt
 from cache.trial import Trial
 from encoders import Encoded, Encoder
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from cache.matching import Miss, decide, objection
 from cache.matching.evidence import agreement
+from cache.reading.spelling import encode_spelt
+from cache.reading.text import pieces
 from cache.shelf import Shelf
-from cache.spelling import encode_spelt
 from cache.store.suggestions import SuggestionSource
-from cache.text import pieces
 from cache.trial import Trial
 from encoders import Encoded, Encoder, Vector
 

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Table, and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from cache.text import exact_key, normalise
+from cache.reading.text import exact_key, normalise
 from classifiers.text import normalise as as_the_gate
 from classifiers.text import only_words
 from storage.parts import in_parts

@@ -14,9 +14,9 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, RowMapping, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from cache.reading.text import exact_key
 from cache.store.queries import changing
 from cache.store.rows import new_id
-from cache.text import exact_key
 from classifiers.gate import Policy
 from classifiers.gate.shipped import shipped_attacks
 from classifiers.text import normalise, only_words

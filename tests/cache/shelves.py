@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from cache.matching.evidence import Weights
+from cache.reading.text import words
 from cache.store.content import Content
-from cache.text import words
 from encoders import EncoderIdentity, Vector
 
 DIMENSIONS = 64

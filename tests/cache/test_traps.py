@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from cache.asking import readings, says_all
 from cache.entries import Entry
 from cache.guards import default_guards
 from cache.matching import Candidate, Hit, Match, Similar, candidates, decide
 from cache.matching.evidence import Weights
 from cache.matching.scoring import Scorer
-from cache.spelling import spelt
-from cache.text import normalise
+from cache.reading.asking import readings, says_all
+from cache.reading.spelling import spelt
+from cache.reading.text import normalise
 from encoders import Vector
 from encoders.pairs import OnnxPairModel
 from encoders.shipped import load_shipped

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cache.text import exact_key, normalise
+from cache.reading.text import exact_key, normalise
 from encoders.words import simplified, word_reader
 
 

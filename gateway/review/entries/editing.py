@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cache.entries import Entry, EntryState
+from cache.reading.text import normalise
 from cache.store import EntryStore
 from cache.store.content import Content, content_of
-from cache.text import normalise
 from gateway.review.entries.approval import Approval, would_be
 from gateway.review.entries.rereview import approve_again
 from gateway.review.tickets import Tickets

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import select
 
+from cache.reading.text import normalise
 from cache.store.suggestions import SuggestionSource
-from cache.text import normalise
 from cache.trial.fitting import Asked
 from storage.schema import outcomes, tickets
 from storage.sql import Database

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cache.asking import readings
 from cache.calibration.cuts import Cuts
 from cache.indexing import index_pending
 from cache.matching import Hit, Match, Miss, NearMiss
 from cache.matching.evidence import Numbers, Rereading, Weights
 from cache.matching.scoring import WORTH_READING, Scorer
+from cache.reading.asking import readings
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from encoders import EncoderError, encode_one

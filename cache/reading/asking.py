@@ -16,11 +16,11 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final, Self
 
-from cache.guards.tables import read_table
-from cache.guards.texts import read_text
-from cache.spelling import spelt
-from cache.text import normalise
-from cache.wording import WORDED, left_over
+from cache.reading.spelling import spelt
+from cache.reading.tables import read_table
+from cache.reading.text import normalise
+from cache.reading.wording import WORDED, left_over
+from cache.reading.words import read_text
 
 __all__ = ["asked_only", "guarded_readings", "readings", "says_all"]
 
@@ -138,7 +138,7 @@ class _Phrases:
 
 @cache
 def _phrases() -> dict[str, _Phrases]:
-    tables = read_table("asking.yaml", "cache")
+    tables = read_table("asking.yaml", "cache.reading")
     return {language: _Phrases.of(language, table) for language, table in tables.items()}
 
 

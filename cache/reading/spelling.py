@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from cache.guards.numbers import in_digits
-from cache.guards.tables import read_table
+from cache.reading.numerals import numerals
+from cache.reading.tables import read_table
 from encoders import Encoder, Vector
 from encoders.words import simplified
 
@@ -44,7 +44,7 @@ def _remembered(text: str, language: str) -> str:
         return text
     folded = unicodedata.normalize("NFKC", text)
     known = variants.fold(simplified(folded) if language == "zh" else folded)
-    return in_digits(_MODEL.sub("", known))
+    return numerals().kanji_in_digits(_MODEL.sub("", known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class _Variants:
 @cache
 def _variants() -> dict[str, _Variants]:
     found = {}
-    for language, rows in read_table("spelling.yaml", "cache").items():
+    for language, rows in read_table("spelling.yaml", "cache.reading").items():
         first = {variant: row[0] for row in rows for variant in row}
         longest_first = sorted(map(re.escape, first), key=len, reverse=True)
         found[language] = _Variants(first, re.compile("|".join(longest_first)))

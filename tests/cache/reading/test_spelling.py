@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cache.spelling import spelt
+from cache.reading.spelling import spelt
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cache.guards.tables import read_table
-from cache.spelling import spelt
-from cache.text import is_cjk
+from cache.reading.spelling import spelt
+from cache.reading.tables import read_table
+from cache.reading.text import is_cjk
 from encoders.words import Kind, Word, word_reader
 
 __all__ = ["WORDED", "Term", "Wording", "agreement", "agreements", "left_over", "terms"]
@@ -167,9 +167,9 @@ class _Lexicon:
 
     @classmethod
     def load(cls, language: str) -> Self:
-        table = read_table("wording.yaml", "cache")[language]
+        table = read_table("wording.yaml", "cache.reading")[language]
         frequencies, synonyms = {}, {}
-        packed = resources.files("cache").joinpath("thesaurus", f"{language}.tsv.gz").read_bytes()
+        packed = resources.files("cache.reading").joinpath("thesaurus", f"{language}.tsv.gz").read_bytes()
         for line in gzip.decompress(packed).decode().splitlines():
             word, frequency, near = line.split("\t")
             frequencies[word] = float(frequency)

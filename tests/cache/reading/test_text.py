@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cache.text import character_grams, exact_key, is_cjk, normalise, words
+from cache.reading.text import character_grams, exact_key, is_cjk, normalise, words
 
 
 @pytest.mark.parametrize(

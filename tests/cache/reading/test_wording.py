@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from cache.wording import WORDED, agreement, agreements, terms
+from cache.reading.wording import WORDED, agreement, agreements, terms
 
 SAME = [
     pytest.param(
@@ -110,6 +110,8 @@ def test_a_language_without_tables_is_refused_by_name() -> None:
 
 
 def test_importing_reads_no_table() -> None:
-    program = "import sys, cache.wording; sys.exit('sudachipy' in sys.modules or 'rjieba' in sys.modules)"
+    program = (
+        "import sys, cache.reading.wording; sys.exit('sudachipy' in sys.modules or 'rjieba' in sys.modules)"
+    )
 
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

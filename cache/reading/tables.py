@@ -1,4 +1,4 @@
-"""The words that guards know, from the YAML files beside this module."""
+"""Words from the YAML files of a package, and where they stand in a text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import yaml
 
-from cache.text import is_cjk
+from cache.reading.text import is_cjk
 
 __all__ = ["Found", "Terms", "read_table"]
 
@@ -24,7 +24,7 @@ _CJK_RUN = re.compile(r"[^\x00-\u024f]+")
 
 
 @cache  # several ask for some of them, and nobody changes what is given
-def read_table(name: str, package: str = "cache.guards") -> Any:
+def read_table(name: str, package: str) -> Any:
     """A table by its file name, as YAML gives it; whoever asked for it checks its form."""
     text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
     return yaml.load(text, Loader=_LOADER)  # noqa: S506 - both loaders are safe ones

@@ -7,8 +7,8 @@ from collections.abc import Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from cache.guards.tables import read_table
-from cache.text import pieces
+from cache.reading.tables import read_table
+from cache.reading.text import pieces
 from encoders.words import Word, simplified, word_reader
 
 __all__ = ["REMEMBERED", "Text", "content_word", "load_words", "overlap", "read_text"]
@@ -23,7 +23,7 @@ class Text:
     """A text as guards read it."""
 
     written: str  # NFKC, lower case; Chinese in simplified characters
-    plain: str  # as `cache.text.normalise` leaves it; Chinese in simplified characters
+    plain: str  # as `cache.reading.text.normalise` leaves it; Chinese in simplified characters
     words: tuple[Word, ...]  # with the case that the person wrote
     content: tuple[str, ...]  # the words that say what is asked, in their order; synonyms by their first
     language: str  # ISO 639-1
@@ -73,14 +73,16 @@ def load_words() -> None:
 
 @cache
 def _empty_words() -> dict[str, frozenset[str]]:
-    return {language: frozenset(words) for language, words in read_table("empty.yaml").items()}
+    return {
+        language: frozenset(words) for language, words in read_table("empty.yaml", "cache.reading").items()
+    }
 
 
 @cache
 def _synonyms() -> dict[str, dict[str, str]]:
     """The first word of its row for every synonym, by the bases that the reader of words gives."""
     first: dict[str, dict[str, str]] = {}
-    for language, rows in read_table("synonyms.yaml").items():
+    for language, rows in read_table("synonyms.yaml", "cache.reading").items():
         for row in rows:
             bases = [_base(word, language) for word in row]
             first.setdefault(language, {}).update({base: bases[0] for base in bases if base})

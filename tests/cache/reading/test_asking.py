@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cache.asking import guarded_readings, readings, says_all
 from cache.indexing import index_pending
 from cache.matching import Hit, NearMiss
+from cache.reading.asking import guarded_readings, readings, says_all
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from encoders import encode_one
