@@ -24,9 +24,9 @@ from cache.matching import Match, Miss
 from encoders import Encoded, Encoder
 from encoders.memo import MemoEncoder
 from encoders.onnx import OnnxEncoder
+from evaluation.cache.judging import Served, evaluate_traffic
 from evaluation.cases import ShelfEntry, Traffic, read_cases
 from evaluation.command_line import scratch
-from evaluation.shelf import Served, evaluate_traffic
 from evaluation.statistics import Rate
 from gateway.domain import Conversation, Turn
 from gateway.understanding import Understanding

@@ -2,8 +2,8 @@
 
 `cli` `command_line`                the commands, and what they share
 `cases`                             rows of files, checked
-`shelf` `followups` `tables`        verified answers, and what is looked up at all
-`gate/` `faithfulness/`             each: judging, tables, report, and the calibration of its cuts
+`cache/` `followups/`               verified answers, and what is looked up at all: judging, tables
+`gate/` `faithfulness/`             the same, with a report and the calibration of their cuts
 `answers/` with `metrics/`          whole answers: runs, reports, comparisons
 `artificial/` `users/` `acceptance/`   made questions, played users, people who judge blindly
 `served` `fitted_on`                what the serving gateway learnt, and what no figure may come from

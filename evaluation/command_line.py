@@ -1,4 +1,4 @@
-"""What the commands of `sekisho evaluate` share: options, stores of their own, progress, JSON."""
+"""What the commands of `sekisho evaluate` share: options, stores of their own, progress, and how to tell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,20 @@ from gateway.commands import console, errors
 from gateway.settings import Settings
 from gateway.settings.loading import find_settings
 
-__all__ = ["Config", "File", "Json", "bar", "console", "errors", "scratch", "tell"]
+__all__ = [
+    "BASELINE",
+    "Config",
+    "File",
+    "Json",
+    "bar",
+    "console",
+    "errors",
+    "latency",
+    "scratch",
+    "tell",
+]
+
+BASELINE = "dim"  # the style of what is trivial, in a table
 
 Config = Annotated[
     Path | None, typer.Option("--config", "-c", help="The configuration to measure.", envvar="SEKISHO_CONFIG")
@@ -48,3 +61,9 @@ def tell(found: list[Table], figures: dict[str, Any], file: Path | None) -> None
         console.print(table)
     if file:
         file.write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def latency(found: dict[str, Any], *, at_once: int = 1) -> str:
+    """Times of a case, as a caption."""
+    how = "one after the other" if at_once == 1 else f"up to {at_once} at a time"
+    return "p50 {p50} ms, p95 {p95} ms a case, {how}".format(how=how, **found["latency_ms"])

@@ -12,11 +12,11 @@ from classifiers.conformal import TooFew
 from classifiers.faithfulness import StatementVerdict, Unchecked
 from classifiers.faithfulness.promise import CutPromise
 from evaluation.cases import Answer
+from evaluation.command_line import BASELINE, latency
 from evaluation.faithfulness.calibration import FaithfulnessCalibration
 from evaluation.faithfulness.judging import FaithfulnessResult, Judged
 from evaluation.faithfulness.ways import OURS, Compared, Figures
 from evaluation.statistics import Estimate, Rate
-from evaluation.tables import BASELINE, latency
 
 __all__ = ["calibration_tables", "faithfulness_tables", "parts_of", "rated", "worst_rows", "worst_table"]
 

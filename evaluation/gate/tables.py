@@ -8,12 +8,12 @@ from rich.table import Column, Table
 
 from classifiers.conformal import TooFew
 from classifiers.gate.promise import Promise
+from evaluation.command_line import BASELINE
 from evaluation.fitted_on import LeftOut
 from evaluation.gate.calibration import GateCalibration
 from evaluation.gate.few_shot import FewShotCurve
 from evaluation.gate.judging import GateResult, SliceResult
 from evaluation.statistics import Rate
-from evaluation.tables import BASELINE
 
 __all__ = ["calibration_tables", "few_shot_table", "gate_table", "worst_first"]
 

@@ -20,13 +20,13 @@ from classifiers.faithfulness.shipped import fitted_on
 from encoders import EncoderIdentity, Vector
 from evaluation.cases import Answer, AnswerSpan, read_cases
 from evaluation.cli import app
+from evaluation.command_line import latency
 from evaluation.faithfulness.judging import FaithfulnessResult, evaluate_faithfulness
 from evaluation.faithfulness.report import write_faithfulness_report
 from evaluation.faithfulness.tables import worst_rows
 from evaluation.faithfulness.ways import OURS, Compared, by_cosine, by_threshold, by_verdict, flag_all
 from evaluation.fitted_on import judge_sources
 from evaluation.statistics import estimate, f1
-from evaluation.tables import latency
 from gateway.errors import InvalidRequest
 from tests.evaluation.verdicts import checked, statement
 from training import fit_faithfulness

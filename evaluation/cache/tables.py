@@ -1,17 +1,13 @@
-"""Results as tables for people: rates with Wilson 95 % intervals, worst first, beside trivial baselines."""
+"""What was served of pairs and of traffic, as tables for people."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.table import Column, Table
 
-from evaluation.followups import FollowUpsResult
-from evaluation.shelf import PairsResult, TrafficResult
+from evaluation.cache.judging import PairsResult, TrafficResult
+from evaluation.command_line import BASELINE, latency
 
-__all__ = ["BASELINE", "followups_table", "latency", "pairs_table", "traffic_table"]
-
-BASELINE = "dim"
+__all__ = ["pairs_table", "traffic_table"]
 
 
 def pairs_table(result: PairsResult) -> list[Table]:
@@ -41,24 +37,3 @@ def traffic_table(result: TrafficResult) -> list[Table]:
         table.add_row(name, *(str(rate) for rate in rates), style="" if name == "Sekisho" else BASELINE)
     table.caption = f"{result.cut}\n{latency(result.as_json())}"
     return [table]
-
-
-def followups_table(result: FollowUpsResult) -> list[Table]:
-    """What is looked up though it depends on earlier turns, and held back though it does not."""
-    found = result.as_json()
-    table = Table(
-        "",
-        "dependent, looked up (missed)",
-        "self-contained, held back",
-        title=f"{found['n']} turns, {found['dependent']} of them dependent on earlier ones",
-    )
-    for name, (missed, held) in result.ways().items():
-        table.add_row(name, str(missed), str(held), style="" if name == "Sekisho" else BASELINE)
-    table.caption = latency(found)
-    return [table]
-
-
-def latency(found: dict[str, Any], *, at_once: int = 1) -> str:
-    """Times of a case, as a caption."""
-    how = "one after the other" if at_once == 1 else f"up to {at_once} at a time"
-    return "p50 {p50} ms, p95 {p95} ms a case, {how}".format(how=how, **found["latency_ms"])

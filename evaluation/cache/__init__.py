@@ -1,0 +1,1 @@
+"""How well verified answers are found: the near ones served, the near misses not."""

@@ -1,0 +1,1 @@
+"""Which turns of a conversation would be looked up at all."""

@@ -1,0 +1,35 @@
+"""`sekisho evaluate followups`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import uvloop
+
+from evaluation.cases import FollowUp, read_cases
+from evaluation.command_line import Config, Json, bar, tell
+from evaluation.followups.judging import evaluate_followups
+from evaluation.followups.tables import followups_table
+from gateway.settings.loading import find_settings
+from gateway.stores import open_encoder
+
+__all__ = ["followups_command"]
+
+
+def followups_command(
+    cases: Annotated[Path, typer.Option()], config: Config = None, json_file: Json = None
+) -> None:
+    """Follow-ups: what is looked up though it leans on earlier turns, or held back though it does not."""
+    rows = read_cases(cases, FollowUp)
+    settings = find_settings(config)
+
+    async def measure(progress: Callable[[], None]) -> Any:
+        async with open_encoder(settings) as encoder:
+            return await evaluate_followups(rows, settings.understanding, encoder, progress=progress)
+
+    with bar(len(rows)) as progress:
+        found = uvloop.run(measure(progress))
+    tell(followups_table(found), found.as_json(), json_file)
