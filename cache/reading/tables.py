@@ -147,12 +147,12 @@ def _forms(word: str) -> set[str]:
     if not word.isascii() or not word.isalpha() or len(word) < 3:
         return {word}
     if word.endswith("e"):
-        return {word, *(word[:-1] + ending for ending in ("es", "ed", "er", "ing", "ement"))}
+        return {word, *(word[:-1] + ending for ending in ("es", "ed", "ing", "ement"))}
     if word.endswith("y"):
         return {word, *(word[:-1] + ending for ending in ("ys", "ies", "ied", "ying", "yed"))}
     doubled = word + word[-1]
     return {
         word,
-        *(word + ending for ending in ("s", "es", "ed", "er", "ing", "ment", "ly")),
+        *(word + ending for ending in ("s", "es", "ed", "ing", "ment", "ly")),
         *(doubled + ending for ending in ("ed", "ing")),
     }
