@@ -38,6 +38,9 @@ REACHED = {  # traps served at most, paraphrases at least
     ("plain", "en"): (1, 0.43),
     ("plain", "ja"): (0, 0.66),
     ("plain", "zh"): (0, 0.66),
+    ("properties", "en"): (0, 0.41),
+    ("properties", "ja"): (0, 0.66),
+    ("properties", "zh"): (0, 0.58),
 }
 
 
