@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from cache.entries import Entry
+from gateway.review.entries.approval import Approvals, Preview
 from tests.chatbot import Chatbot, Says
 from tests.console.browsing import Chromium, listening, needs_chromium, opened
 from tests.gateway.running import Gateway
@@ -262,8 +264,16 @@ def test_a_ticket_that_is_not_there_is_told_calmly(desk: Gateway, chromium: Chro
 
 
 def test_an_answer_that_competes_with_another_entry_is_shown_before_it_is_published(
-    desk: Gateway, chromium: Chromium
+    desk: Gateway, chromium: Chromium, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    looks: list[Entry] = []
+
+    async def counted(approvals: Approvals, entry: Entry) -> Preview:
+        looks.append(entry)
+        return await preview(approvals, entry)
+
+    preview = Approvals.preview
+    monkeypatch.setattr(Approvals, "preview", counted)
     entry = {
         "language": "en",
         "phrasings": ["How do I pay the late fee?"],
@@ -282,10 +292,12 @@ def test_an_answer_that_competes_with_another_entry_is_shown_before_it_is_publis
         sheet.get_by_text("Cancel").click()
         expect(page.locator(".collision")).to_be_visible()
         assert _stored(desk, ticket).state == "claimed"
+        looks.clear()
         page.locator("button.publish").click()
         sheet.get_by_text("Publish anyway").click()
         expect(page.locator(".closed")).to_contain_text("By bank transfer.")
     assert _stored(desk, ticket).entry_id is not None
+    assert len(looks) == 1, "who publishes anyway has seen what was looked at"
 
 
 def test_who_answers_alike_tickets_hears_of_those_that_somebody_else_holds(

@@ -176,15 +176,9 @@ class _Page:
     async def _approval(self, entry: Entry) -> Approval | None:
         """The way to being served, after a look at what the entry would compete with; None: rather not."""
         approval, t = self.visit.services.approvals.begin(), self.visit.t
-        rivals = []
-        if entry.state == "active":
-            try:
-                seen = await approval.look(entry)
-                rivals = [one for one in seen.collisions if one.would == "answer"][:SHOWN_RIVALS]
-            except (IndexUnavailable, EncoderError):
-                pass  # `check` decides whether that is allowed
-        if rivals:
-            lines = [f"“{one.phrasing}” – “{one.other_phrasing}” ({one.score:.2f})" for one in rivals]
+        if rivals := await approval.rivals(entry):
+            shown = rivals[:SHOWN_RIVALS]
+            lines = [f"“{one.phrasing}” – “{one.other_phrasing}” ({one.score:.2f})" for one in shown]
             body = t("ticket.competes_body") + "\n\n" + "\n".join(lines)
             if not await confirmed(t, t("ticket.competes"), body, yes=t("entry.all_the_same")):
                 return None

@@ -15,6 +15,7 @@ from gateway.console.visit import Visit
 from gateway.errors import InvalidRequest
 from gateway.review.closing import Closed, Review
 from gateway.review.closing.promotion import Publication
+from gateway.review.entries.approval import Approval
 from gateway.review.entries.provenance import draft_sources
 from gateway.review.judgements import Drafted
 from gateway.review.queue.bulk import each
@@ -29,10 +30,10 @@ SUGGESTED = 8
 
 
 class _Competes(Exception):  # noqa: N818 - a fact that ends the look before anything is kept
-    """What the entry would compete with."""
+    """What would answer in the words of the entry."""
 
-    def __init__(self, collisions: Sequence[Collision]) -> None:
-        self.collisions = collisions
+    def __init__(self, rivals: Sequence[Collision]) -> None:
+        self.rivals = rivals
 
 
 class Editor:
@@ -155,13 +156,15 @@ class Editor:
         """The asker gets the answer, and so does from now on whoever asks this."""
         if not self.answer.value.strip():
             raise InvalidRequest("the answer is empty", param="answer")
+        approval = self.visit.services.approvals.begin()
         try:
-            entry = await self._published(accept=False)
+            entry = await self._published(approval)
         except _Competes as found:
-            self._show(found.collisions)
-            if not await self._meant(found.collisions):
+            self._show(found.rivals)
+            if not await self._meant(found.rivals):
                 return
-            entry = await self._published(accept=True)
+            approval.accept()
+            entry = await self._published(approval)
         text = "ticket.published" if entry.state == "active" else "ticket.published_as_draft"
         await self._done(text, left=await self._alike_too(entry.id))
 
@@ -172,22 +175,17 @@ class Editor:
         self.visit.tell(" ".join(told))
         await self._on_done()
 
-    async def _published(self, *, accept: bool) -> Entry:
-        services = self.visit.services
-        approval = services.approvals.begin(accept_collisions=accept)
-
+    async def _published(self, approval: Approval) -> Entry:
         async def check(entry: Entry) -> None:
-            if not accept:
-                seen = await approval.look(entry)
-                if any(one.would == "answer" for one in seen.collisions):
-                    raise _Competes(seen.collisions)
+            if rivals := await approval.rivals(entry):
+                raise _Competes(rivals)
             await approval.check(entry)
 
         with refusals_named():
             said = Review(answer=self.answer.value, publication=self._publication())
             entry = (await self._close(self.ticket.id, said, check=check)).entry
         assert entry is not None  # noqa: S101 - for the type checker: it was published
-        await index_now(services)
+        await index_now(self.visit.services)
         await approval.tell(entry, by=self.visit.person.name)
         return entry
 

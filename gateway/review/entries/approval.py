@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -36,6 +37,11 @@ class Preview:
     collisions: tuple[Collision, ...]
     findable: tuple[Findable, ...]
     fitting: tuple[Fitting, ...]
+
+    @property
+    def rivals(self) -> tuple[Collision, ...]:
+        """What would answer in the entry's words."""
+        return tuple(one for one in self.collisions if one.would == "answer")
 
 
 class Approvals:
@@ -72,26 +78,29 @@ class Approvals:
 class Approval:
     """First `check` what is to be served, then keep it, then `tell` the reviewer what was seen.
 
-    Where the reviewer is to be asked, `look` comes before the check, which then looks at nothing again.
+    Where the reviewer is to be asked, `rivals` comes before the check, which then looks at nothing again.
     """
 
     def __init__(self, approvals: Approvals, *, refuses: bool) -> None:
         self._approvals = approvals
         self._refuses = refuses
+        self._meant = False
         self._seen: Preview | None = None
 
-    async def look(self, entry: Entry) -> Preview:
-        """What is seen of the entry as it is to be.
+    async def rivals(self, entry: Entry) -> tuple[Collision, ...]:
+        """What the reviewer is to be asked about: the entries that would answer in the words of this one.
 
-        Raises:
-            IndexUnavailable, EncoderError: where nobody can look.
+        Nothing once it is accepted, and nothing where nobody can look: `check` decides whether that will do.
         """
-        self._seen = await self._approvals.preview(entry)
-        return self._seen
+        if self._meant or entry.state != "active":
+            return ()
+        with suppress(IndexUnavailable, EncoderError):
+            return (await self._look(entry)).rivals
+        return ()
 
     def accept(self) -> None:
         """The reviewer has seen what the entry competes with, and means it."""
-        self._refuses = False
+        self._meant, self._refuses = True, False
 
     async def check(self, entry: Entry) -> None:
         """Look at the entry as it is to be; one that will not be served is left alone.
@@ -103,14 +112,18 @@ class Approval:
         if entry.state != "active":
             return
         try:
-            seen = self._seen or await self.look(entry)
+            seen = self._seen or await self._look(entry)
         except (IndexUnavailable, EncoderError) as exc:
             if self._refuses:  # not looked at is not found to be free of rivals
                 raise
             structlog.get_logger("sekisho").warning("entry not looked at", error=type(exc).__name__)
             return
         if self._refuses:
-            _refuse(seen.collisions)
+            _refuse(seen.rivals)
+
+    async def _look(self, entry: Entry) -> Preview:
+        self._seen = await self._approvals.preview(entry)
+        return self._seen
 
     async def tell(self, entry: Entry, *, by: str) -> dict[str, Json] | None:
         """What was seen of the entry that was kept, its suggestions ready to be accepted.
@@ -171,8 +184,7 @@ def collision_body(one: Collision) -> dict[str, Json]:
     }
 
 
-def _refuse(found: Sequence[Collision]) -> None:
-    rivals = [one for one in found if one.would == "answer"]
+def _refuse(rivals: Sequence[Collision]) -> None:
     if not rivals:
         return
     named = "; ".join(
