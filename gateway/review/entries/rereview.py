@@ -7,7 +7,7 @@ it twice changes nothing. While a ticket waits, further changes are added to it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -24,7 +24,7 @@ from cache.store.rows import entries_from_rows
 from cache.store.sources import Outdated, outdate, set_stale
 from gateway.database import writing
 from gateway.errors import Conflict
-from gateway.rendering import Json, rendered
+from gateway.rendering import rendered
 from gateway.review.tickets import NewTicket, Tickets, open_within, record_event
 from storage.schema import entries, tickets
 from storage.sql import Database
@@ -90,7 +90,7 @@ async def outdate_and_ask(
     outdated = await outdate(connection, versions, now=datetime.now(UTC), by=by, tenant=tenant)
     for one in outdated:
         await _ask(
-            connection, one, [_step(source, by_document[source.document]) for source in one.sources], by=by
+            connection, one, [_change(source, by_document[source.document]) for source in one.sources], by=by
         )
     return outdated
 
@@ -157,12 +157,8 @@ async def present_sources(db: Database, entry: Entry) -> tuple[Source, ...]:
         .limit(1)
     )
     async with db.connect() as connection:
-        steps: list[dict[str, Any]] = await connection.scalar(last) or []
-    told = {
-        (step["document"], step["was"]): step["now"]
-        for step in steps
-        if step["type"] == "source_change" and step["now"] is not None
-    }
+        told_of = _changes_in(await connection.scalar(last) or [])
+    told = {(one.document, one.was): one.now for one in told_of if one.now is not None}
     return tuple(
         replace(source, version=told.get((source.document, source.version), source.version))
         for source in entry.sources
@@ -170,15 +166,15 @@ async def present_sources(db: Database, entry: Entry) -> tuple[Source, ...]:
 
 
 async def _ask(
-    connection: AsyncConnection, one: Outdated, steps: Sequence[dict[str, Any]], *, by: str
+    connection: AsyncConnection, one: Outdated, changes: Sequence[SourceChange], *, by: str
 ) -> None:
     """Open a ticket, or add what it does not say yet to the one that waits."""
     last = await _last_ticket(connection, one.entry)
     if one.newly or last is None:
-        await _open(connection, one.entry, steps, reason=_reason(steps), by=by)
+        await _open(connection, one.entry, changes, reason=_reason(changes), by=by)
         return
-    told = {step["document"]: step["now"] for step in last["steps"] if step["type"] == "source_change"}
-    new = [step for step in steps if told.get(step["document"], "") != step["now"]]
+    told = {change.document: change.now for change in _changes_in(last["steps"])}
+    new = [change for change in changes if told.get(change.document, "") != change.now]
     if not new:
         return
     if last["state"] in ("open", "claimed"):
@@ -189,7 +185,7 @@ async def _ask(
 
 async def _ask_as_due(connection: AsyncConnection, entry: Entry, overdue: Overdue) -> None:
     assert entry.review_by is not None  # noqa: S101 - for the type checker: `_due` looks for nothing else
-    step = rendered(ReviewDue(review_by=entry.review_by))
+    step = ReviewDue(review_by=entry.review_by)
     if overdue == "stale":
         entry = await set_stale(connection, entry, now=datetime.now(UTC), by=BY)
     await _open(connection, entry, [step], reason="review_due", by=BY)
@@ -207,7 +203,12 @@ async def _last_ticket(connection: AsyncConnection, entry: Entry) -> RowMapping 
 
 
 async def _open(
-    connection: AsyncConnection, entry: Entry, steps: Sequence[Json], *, reason: str, by: str
+    connection: AsyncConnection,
+    entry: Entry,
+    steps: Sequence[SourceChange | ReviewDue],
+    *,
+    reason: str,
+    by: str,
 ) -> None:
     """A ticket that nobody asked: its question and answer are the entry's."""
     new = NewTicket(
@@ -219,23 +220,23 @@ async def _open(
         question=entry.question,
         outcome="stale_entry",
         reason=reason,
-        steps=steps,
+        steps=[rendered(step) for step in steps],
         entry_id=entry.id,
     )
     await open_within(connection, new, by=by, detail={"entry_revision": entry.revision})
 
 
 async def _add(
-    connection: AsyncConnection, ticket: RowMapping, steps: Sequence[dict[str, Any]], *, by: str
+    connection: AsyncConnection, ticket: RowMapping, changes: Sequence[SourceChange], *, by: str
 ) -> None:
     new = {
-        "steps": [*ticket["steps"], *steps],
-        "reason": _reason(steps),
+        "steps": [*ticket["steps"], *map(rendered, changes)],
+        "reason": _reason(changes),
         "revision": ticket["revision"] + 1,
         "updated_at": datetime.now(UTC),
     }
     await connection.execute(update(tickets).where(tickets.c.id == ticket["id"]).values(new))
-    detail = {step["document"]: step["now"] for step in steps}
+    detail = {change.document: change.now for change in changes}
     await record_event(connection, ticket["id"], "changed", by=by, detail=detail)
 
 
@@ -249,15 +250,22 @@ def _due(today: date) -> list[ColumnElement[bool]]:
     return [entries.c.state == "active", entries.c.review_by < today, not_(asked)]
 
 
-def _reason(steps: Sequence[dict[str, Any]]) -> str:
-    return "source_gone" if all(step["now"] is None for step in steps) else "source_changed"
+def _reason(changes: Sequence[SourceChange]) -> str:
+    return "source_gone" if all(change.now is None for change in changes) else "source_changed"
 
 
-def _step(source: Source, change: DocumentChange) -> dict[str, Any]:
-    step = SourceChange(document=source.document, was=source.version, now=change.version, diff=_diff(change))
-    shown = rendered(step)
-    assert isinstance(shown, dict)  # noqa: S101 - for the type checker: a dataclass is an object
-    return shown
+def _change(source: Source, change: DocumentChange) -> SourceChange:
+    return SourceChange(document=source.document, was=source.version, now=change.version, diff=_diff(change))
+
+
+def _changes_in(steps: Iterable[Mapping[str, Any]]) -> list[SourceChange]:
+    """The changes among the steps of a ticket, as `rendered` wrote them."""
+    names = SourceChange.__dataclass_fields__
+    return [
+        SourceChange(**{name: step[name] for name in names})
+        for step in steps
+        if step["type"] == "source_change"
+    ]
 
 
 def _diff(change: DocumentChange) -> str:
