@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -28,12 +28,22 @@ from storage.schema import outcomes
 from storage.sql import Database, DatabaseUnavailable
 from storage.texts import storable
 
-__all__ = ["ExampleLabel", "ExamplePage", "ExampleState", "GateExample", "GateExamples"]
+__all__ = ["ExampleLabel", "ExamplePage", "ExampleState", "GateExample", "GateExamples", "Proposal"]
 
 ExampleLabel = Literal["must", "may", "must_not"]
 ExampleState = Literal["candidate", "accepted", "rejected"]
 
 LONGEST = 2_000  # characters; the gate takes nothing longer for one question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What a reviewer says that a question should have been."""
+
+    tenant: str
+    label: ExampleLabel
+    topic: str = ""  # of must_not
+    by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +82,7 @@ class GateExamples:
         self._topics = {topic.name for topic in (*policy.topics, *shipped_attacks().topics)}
 
     async def propose(
-        self,
-        tenant: str,
-        text: str,
-        label: ExampleLabel,
-        *,
-        by: str,
-        topic: str = "",
-        ticket: Ticket | None = None,
-        request_id: str | None = None,
+        self, said: Proposal, text: str, *, ticket: Ticket | None = None, request_id: str | None = None
     ) -> GateExample:
         """Keep a candidate; the same proposal again changes nothing, a rejected one may be proposed again.
 
@@ -88,39 +90,33 @@ class GateExamples:
             InvalidRequest: naming the field that can't be used.
             Conflict: if these words wait or were accepted as something else.
         """
-        async with _changing(self._db, tenant) as connection:
-            return await self.propose_within(
-                connection, tenant, text, label, by=by, topic=topic, ticket=ticket, request_id=request_id
-            )
+        async with _changing(self._db, said.tenant) as connection:
+            return await self.propose_within(connection, said, text, ticket=ticket, request_id=request_id)
 
     async def propose_within(
         self,
         connection: AsyncConnection,
-        tenant: str,
+        said: Proposal,
         text: str,
-        label: ExampleLabel,
         *,
-        by: str,
-        topic: str = "",
         ticket: Ticket | None = None,
         request_id: str | None = None,
     ) -> GateExample:
         """Keep a candidate in a transaction that changes other things, too (`queries.changing`)."""
         text = storable(" ".join(text.split()))
-        self._check(text, label, topic)
+        self._check(text, said)
         key = exact_key(_words(text))
-        values = {
-            "tenant": tenant, "text": text, "exact_key": key, "label": label, "topic": topic,
-            "state": "candidate", "by": by, "at": datetime.now(UTC), "decided_by": None,
-            "decided_at": None, "ticket_id": ticket.id if ticket else None,
+        values = asdict(said) | {
+            "text": text, "exact_key": key, "state": "candidate", "at": datetime.now(UTC),
+            "decided_by": None, "decided_at": None, "ticket_id": ticket.id if ticket else None,
             "request_id": ticket.request_id if ticket else request_id,
         }  # fmt: skip
-        same = table.c.tenant == tenant, table.c.exact_key == key
+        same = table.c.tenant == said.tenant, table.c.exact_key == key
         row = (await connection.execute(select(table).where(*same))).mappings().first()
         if row is None:
             values |= {"id": new_id(), "decision": 0}
             await connection.execute(insert(table), values)
-        elif (row["label"], row["topic"]) == (label, topic) and row["state"] != "rejected":
+        elif (row["label"], row["topic"]) == (said.label, said.topic) and row["state"] != "rejected":
             return self._example(row)
         elif row["state"] != "rejected":
             raise Conflict(_already(self._example(row)), param="label")
@@ -128,41 +124,26 @@ class GateExamples:
             await connection.execute(update(table).where(*same).values(values))
             values["id"] = row["id"]
         if ticket is not None:
-            detail = {"example_id": values["id"], "label": label, "topic": topic}
-            await record_event(connection, ticket.id, "example_proposed", by=by, detail=detail)
+            detail = {"example_id": values["id"], "label": said.label, "topic": said.topic}
+            await record_event(connection, ticket.id, "example_proposed", by=said.by, detail=detail)
         return self._example(values)
 
     async def propose_of_ticket(
-        self,
-        tickets: Tickets,
-        tenant: str,
-        ticket_id: str,
-        label: ExampleLabel,
-        *,
-        by: str,
-        topic: str = "",
-        text: str | None = None,
+        self, said: Proposal, tickets: Tickets, ticket_id: str, *, text: str | None = None
     ) -> GateExample:
         """What the question of a ticket should have been; `text` says it in the reviewer's words.
 
         Raises:
             NotFound; InvalidRequest, too, if the question leans on earlier turns and no text is given.
         """
-        ticket = await tickets.get(ticket_id, tenant=tenant)
+        ticket = await tickets.get(ticket_id, tenant=said.tenant)
         if text is None:
             await tickets.refuse_leaning(ticket, param="text")
             text = ticket.question
-        return await self.propose(tenant, text, label, by=by, topic=topic, ticket=ticket)
+        return await self.propose(said, text, ticket=ticket)
 
     async def propose_of_request(
-        self,
-        tenant: str,
-        request_id: str,
-        label: ExampleLabel,
-        *,
-        by: str,
-        topic: str = "",
-        text: str | None = None,
+        self, said: Proposal, request_id: str, *, text: str | None = None
     ) -> GateExample:
         """What the question of an outcome should have been; `text` where the record keeps none.
 
@@ -170,7 +151,7 @@ class GateExamples:
             NotFound; InvalidRequest, too, if there are several questions or no text.
         """
         query = select(outcomes.c.question).where(
-            outcomes.c.tenant == tenant, outcomes.c.request_id == storable(request_id)
+            outcomes.c.tenant == said.tenant, outcomes.c.request_id == storable(request_id)
         )
         async with reading(self._db, "outcomes") as connection:
             asked = (await connection.scalars(query)).all()
@@ -181,7 +162,7 @@ class GateExamples:
         if text is None:
             why = "that request had several questions" if len(asked) > 1 else "the record keeps no texts"
             raise InvalidRequest(f"text: expected the question, as {why}", param="text")
-        return await self.propose(tenant, text, label, by=by, topic=topic, request_id=request_id)
+        return await self.propose(said, text, request_id=request_id)
 
     async def accept(
         self, tenant: str, example_id: str, *, by: str, over_policy: bool = False
@@ -268,14 +249,14 @@ class GateExamples:
             rows = (await connection.execute(query)).all()
         return {tenant: number for tenant, number in rows if number}
 
-    def _check(self, text: str, label: ExampleLabel, topic: str) -> None:
+    def _check(self, text: str, said: Proposal) -> None:
         if not _words(text):
             raise InvalidRequest("text: expected a question, found no letter and no digit", param="text")
         if len(text) > LONGEST:
             raise InvalidRequest(f"text: at most {LONGEST} characters, not {len(text)}", param="text")
-        if topic and label != "must_not":
-            raise InvalidRequest(f"topic: only must_not has topics, not {label}", param="topic")
-        if topic and topic not in self._topics:
+        if said.topic and said.label != "must_not":
+            raise InvalidRequest(f"topic: only must_not has topics, not {said.label}", param="topic")
+        if said.topic and said.topic not in self._topics:
             known = ", ".join(sorted(self._topics)) or "none"
             raise InvalidRequest(f"topic: the policy has none of this name; known: {known}", param="topic")
 

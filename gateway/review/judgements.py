@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from cache.store.queries import changing
 from gateway.database import reading, writing
 from gateway.errors import InvalidRequest
-from gateway.review.gate_examples import GateExample, GateExamples
+from gateway.review.gate_examples import GateExample, GateExamples, Proposal
 from gateway.review.tickets import Ticket, Tickets, record_event
 from storage.schema import draft_labels
 from storage.sql import Database
@@ -58,7 +58,8 @@ class Judgements:
 
     async def gate_was_wrong(self, ticket_id: str, *, tenant: str, by: str) -> GateExample:
         """The question is ours, and the gate should not have doubted it; the ticket still wants an answer."""
-        return await self._examples.propose_of_ticket(self._tickets, tenant, ticket_id, "must", by=by)
+        said = Proposal(tenant=tenant, label="must", by=by)
+        return await self._examples.propose_of_ticket(said, self._tickets, ticket_id)
 
     async def gate_was_right(self, ticket_id: str, *, tenant: str, by: str) -> None:
         """Take that back."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from gateway.errors import InvalidRequest
 from gateway.people.access import AdminDep, ReviewerDep
 from gateway.rendering import rendered
-from gateway.review.gate_examples import ExampleLabel, ExampleState
+from gateway.review.gate_examples import ExampleLabel, ExampleState, Proposal
 from gateway.routes.entries import Words
 from gateway.routes.services import ServicesDep
 
@@ -74,14 +74,14 @@ async def examples(
 @router.post("/examples", status_code=201)
 async def propose(body: ProposalBody, caller: ReviewerDep, services: ServicesDep) -> Any:
     """Keep a candidate; the gate learns nothing before an admin accepts it."""
-    kept, tenant = services.gatekeeping.examples, caller.tenant
-    said: dict[str, Any] = {"by": caller.label, "topic": body.topic, "text": body.text}
+    kept = services.gatekeeping.examples
+    said = Proposal(tenant=caller.tenant, label=body.label, topic=body.topic, by=caller.label)
     if body.ticket:
-        found = await kept.propose_of_ticket(services.tickets, tenant, body.ticket, body.label, **said)
+        found = await kept.propose_of_ticket(said, services.tickets, body.ticket, text=body.text)
     elif body.request_id:
-        found = await kept.propose_of_request(tenant, body.request_id, body.label, **said)
+        found = await kept.propose_of_request(said, body.request_id, text=body.text)
     else:
-        found = await kept.propose(tenant, label=body.label, **said)
+        found = await kept.propose(said, body.text or "")
     return rendered(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
+from gateway.review.gate_examples import Proposal
 from tests.console.browsing import PASSWORDS, Chromium, needs_chromium
 from tests.gateway.running import Gateway
 
@@ -56,7 +57,9 @@ def test_a_key_is_shown_once_and_is_useless_once_revoked(desk: Gateway, chromium
 
 def test_an_example_that_contradicts_the_policy_is_asked_about(desk: Gateway, chromium: Chromium) -> None:
     examples = desk.services.gatekeeping.examples
-    one = desk.do(examples.propose("default", "How do I bake bread?", "must", by="sato"))
+    one = desk.do(
+        examples.propose(Proposal(tenant="default", label="must", by="sato"), "How do I bake bread?")
+    )
     with chromium.person(desk.url) as sato:
         page = sato.sign_in("sato", at="/console/examples")
         expect(page.locator(f".example[data-id='{one.id}']")).to_contain_text("The policy has these words as")

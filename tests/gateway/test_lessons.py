@@ -12,7 +12,7 @@ from encoders.testing import HashingEncoder
 from gateway.gatekeeping import learning
 from gateway.gatekeeping.canaries import Canaries
 from gateway.gatekeeping.learning import LearningGate, taught
-from gateway.review.gate_examples import ExampleLabel, GateExamples
+from gateway.review.gate_examples import ExampleLabel, GateExamples, Proposal
 from storage.sql import Database
 
 POLICY = Policy(
@@ -54,7 +54,7 @@ class Lessons:
         )
 
     async def accept(self, text: str, label: ExampleLabel, topic: str = "") -> None:
-        found = await self.examples.propose("shop", text, label, by="rev", topic=topic)
+        found = await self.examples.propose(Proposal(tenant="shop", label=label, topic=topic, by="rev"), text)
         await self.examples.accept("shop", found.id, by="admin", over_policy=True)
 
     async def label(self, text: str = "taught?") -> str:

@@ -14,7 +14,7 @@ from gateway.delivery.outbox import Outbox, Receiver
 from gateway.errors import Conflict, InvalidRequest, NotFound
 from gateway.review.closing import Closed, Closing, Review
 from gateway.review.closing.promotion import Publication
-from gateway.review.gate_examples import GateExamples
+from gateway.review.gate_examples import GateExamples, Proposal
 from gateway.review.judgements import Judgements
 from gateway.review.tickets import Tickets
 from storage.schema import deliveries, draft_labels
@@ -158,7 +158,9 @@ async def test_a_ticket_that_asks_the_same_gets_the_same_entry(room: Room) -> No
 
 async def test_if_one_part_is_refused_nothing_happened(room: Room) -> None:
     """The example waits as another class: no entry, no answer, no label, nothing on its way."""
-    await room.examples.propose("acme", "How much is a residence card?", "may", by="Suzuki")
+    await room.examples.propose(
+        Proposal(tenant="acme", label="may", by="Suzuki"), "How much is a residence card?"
+    )
     ticket = await room.ticket()
     with pytest.raises(Conflict, match="already waits as may"):
         await room.close(ticket, answer=ANSWER, publication=Publication(), gate="must")

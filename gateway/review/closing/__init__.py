@@ -17,7 +17,7 @@ from cache.store.content import Content
 from cache.store.queries import changing
 from gateway.errors import Conflict, InvalidRequest
 from gateway.review.closing.promotion import OF_ENTRY, Publication, prepared, publish_within
-from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples
+from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples, Proposal
 from gateway.review.judgements import Judgements, draft_of
 from gateway.review.tickets import Ticket, Tickets
 from storage.texts import storable
@@ -130,10 +130,8 @@ class Closing:
         if content is not None:
             entry = await publish_within(connection, self._entries, ticket, content, by=by)
         if review.gate is not None:
-            example = await self._examples.propose_within(
-                connection, ticket.tenant, ticket.question, review.gate, by=by, topic=review.topic,
-                ticket=ticket,
-            )  # fmt: skip
+            said = Proposal(tenant=ticket.tenant, label=review.gate, topic=review.topic, by=by)
+            example = await self._examples.propose_within(connection, said, ticket.question, ticket=ticket)
         if review.faithful is not None:
             await self._judgements.label_within(connection, ticket, faithful=review.faithful, by=by)
         if review.answer is None:
