@@ -24,7 +24,7 @@ from encoders.onnx import OnnxEncoder
 from gateway.domain import Conversation, Question, Turn
 from gateway.rag.documents import Documents
 from gateway.rag.passages import LOOKED_AT, PassageSearch, fused
-from gateway.rag.writer import ExtractiveWriter
+from gateway.rag.quoting import ExtractiveWriter
 from storage.edge import EdgeIndex
 from storage.sql import Database
 from storage.vectors import Found

@@ -13,9 +13,10 @@ from gateway.rag.corrective import Corrective
 from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.metrics import RetrievalMetrics
 from gateway.rag.passages import PassageSearch
+from gateway.rag.quoting import ExtractiveWriter
 from gateway.rag.upstream import UpstreamRag
 from gateway.rag.websearch import KeywordQuery, SearxngSearch
-from gateway.rag.writer import ExtractiveWriter, LlmWriter
+from gateway.rag.writer import LlmWriter
 from gateway.settings import CorrectiveSettings, LlmSettings, UpstreamSettings
 from gateway.stores import Stores
 

@@ -22,7 +22,7 @@ from gateway.people.access import BootstrapKey, Keys
 from gateway.pipeline import Pipeline
 from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.passages import PassageSearch
-from gateway.rag.writer import ExtractiveWriter
+from gateway.rag.quoting import ExtractiveWriter
 from gateway.recording.outcomes import OutcomeLog
 from gateway.replies import Replies
 from gateway.review.tickets import Tickets

@@ -16,8 +16,8 @@ from gateway.errors import UpstreamUnavailable
 from gateway.rag.corrective import Corrective
 from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.passages import RetrievedPassage
+from gateway.rag.quoting import ExtractiveWriter
 from gateway.rag.websearch import KeywordQuery, SearxngSearch, keywords
-from gateway.rag.writer import ExtractiveWriter
 from gateway.settings import CorrectiveSettings, WebSearchSettings
 from tests.rag.asking import encoded, question
 from tests.searxng import Searxng

@@ -15,7 +15,7 @@ from gateway.errors import UpstreamUnavailable
 from gateway.rag.documents import Documents
 from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.passages import PassageSearch, fused
-from gateway.rag.writer import ExtractiveWriter
+from gateway.rag.quoting import ExtractiveWriter
 from storage.edge import EdgeIndex
 from storage.sql import Database
 from storage.vectors import Found

@@ -12,7 +12,8 @@ from gateway.errors import UpstreamUnavailable
 from gateway.models.completions import ChatModel
 from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.passages import RetrievedPassage
-from gateway.rag.writer import NO_ANSWER, ExtractiveWriter, LlmWriter, quotation
+from gateway.rag.quoting import ExtractiveWriter, quotation
+from gateway.rag.writer import NO_ANSWER, LlmWriter
 from tests.chatbot import Chatbot, Fails
 from tests.rag.asking import encoded, question
 
