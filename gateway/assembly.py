@@ -128,7 +128,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     background = Background(metrics.broken_loops)
     approvals = _approvals(settings.cache, stores)
     acceptances = _acceptances(stores, approvals, metrics)
-    gatekeeping = await stack.enter_async_context(open_gate(settings, stores, metrics))
+    gatekeeping = await stack.enter_async_context(open_gate(settings, stores, metrics.gatekeeping))
     chatbot = around_rag(open_rag(settings.upstream, stores, metrics.retrieval, stack))
     understanding = _understanding(settings, stores, stack)
     checking = open_checking(

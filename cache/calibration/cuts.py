@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -27,23 +26,20 @@ class Cuts:
     (`made_for`, the digest of encoder, pair model and weights) whose scores it cuts.
     """
 
-    def __init__(
-        self, db: Database, *, target_error: float, made_for: str, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, db: Database, *, target_error: float, made_for: str) -> None:
         self._db = db
         self._target_error = target_error
         self._made_for = made_for
-        self._clock = clock
         self._known: dict[tuple[str, str], tuple[float, Cut | None]] = {}
 
     async def of(self, tenant: str, language: str) -> Cut | None:
         """The calibrated cut of a shelf; None if there is none for this target and model."""
         read_at, cut = self._known.get((tenant, language), (-_FRESH_S, None))
-        if self._clock() - read_at < _FRESH_S:
+        if monotonic() - read_at < _FRESH_S:
             return cut
         async with self._db.connect() as connection:
             cut = self._valid(await recall(connection, _name(tenant, language)))
-        self._known[(tenant, language)] = (self._clock(), cut)
+        self._known[(tenant, language)] = (monotonic(), cut)
         return cut
 
     async def keep(self, tenant: str, language: str, cut: Cut) -> Cut:

@@ -20,6 +20,7 @@ from gateway.background import Loop
 from gateway.gatekeeping.canaries import Canaries
 from gateway.gatekeeping.learning import LearningGate, taught
 from gateway.gatekeeping.lists import read_rules
+from gateway.gatekeeping.metrics import GateMetrics
 from gateway.gatekeeping.outside import add_detectors, add_llm
 from gateway.gatekeeping.policy import read_canaries, read_policy
 from gateway.gatekeeping.promises import GatePromises, MadeFor, Standing
@@ -29,7 +30,6 @@ from gateway.settings import Settings
 from gateway.stages import Gate
 from gateway.stores import Stores
 from gateway.switched_off import NoGate
-from gateway.telemetry import Metrics
 from storage.arrays import ArrayFolder
 
 __all__ = [
@@ -75,7 +75,7 @@ class Gatekeeping:
 
 
 @asynccontextmanager
-async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> AsyncIterator[Gatekeeping]:
+async def open_gate(settings: Settings, stores: Stores, metrics: GateMetrics) -> AsyncIterator[Gatekeeping]:
     """The gate of a configuration, with what was accepted so far, after a first round of its canaries.
 
     Raises:
@@ -96,7 +96,7 @@ async def open_gate(settings: Settings, stores: Stores, metrics: Metrics) -> Asy
                 fit=fit,
                 examples=examples,
                 canaries=canaries,
-                on_try=lambda state: metrics.gatekeeping.lessons.labels(state).inc(),
+                on_try=lambda state: metrics.lessons.labels(state).inc(),
             )
             await learning.catch_up()
             forbids = await add_detectors(learning, settings.gate, policy, metrics, stack)

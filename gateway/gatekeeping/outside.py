@@ -15,12 +15,12 @@ from classifiers.gate.rules import Rules
 from encoders.guards import ClassificationModel, GuardModel
 from encoders.moderation import ModerationEndpoint
 from gateway.errors import ConfigurationError
+from gateway.gatekeeping.metrics import GateMetrics
 from gateway.models.asked import AskedModel
 from gateway.models.completions import ChatModel
 from gateway.settings import GateSettings
 from gateway.settings.models import DetectorSettings, LlmSettings
 from gateway.stages import Gate
-from gateway.telemetry import Metrics
 
 __all__ = ["add_detectors", "add_llm"]
 
@@ -29,7 +29,7 @@ THRESHOLD = 0.5
 
 
 async def add_detectors(
-    gate: Gate, settings: GateSettings, policy: Policy, metrics: Metrics, stack: AsyncExitStack
+    gate: Gate, settings: GateSettings, policy: Policy, metrics: GateMetrics, stack: AsyncExitStack
 ) -> Gate:
     """The gate with the configured detectors; as it is, where there are none.
 
@@ -51,19 +51,19 @@ async def add_detectors(
         gate,
         seats,
         rules=_shadow(settings),
-        told=lambda name, result: metrics.gatekeeping.detectors.labels(name, result).inc(),
+        told=lambda name, result: metrics.detectors.labels(name, result).inc(),
     )
 
 
 def add_llm(
-    gate: Gate, settings: GateSettings, policy: Policy, metrics: Metrics, stack: AsyncExitStack
+    gate: Gate, settings: GateSettings, policy: Policy, metrics: GateMetrics, stack: AsyncExitStack
 ) -> Gate:
     """The gate with a language model where it is unsure; as it is, where people decide that."""
     if settings.unsure != "llm" or settings.llm is None:
         return gate
     judge = _criteria(settings.llm, policy, stack, name="the gate's language model")
     return SecondOpinion(
-        gate, judge, rules=_shadow(settings), told=lambda result: metrics.gatekeeping.llm.labels(result).inc()
+        gate, judge, rules=_shadow(settings), told=lambda result: metrics.llm.labels(result).inc()
     )
 
 

@@ -1,1 +1,8 @@
-"""Where drafts come from: the production chatbot, or our own documents."""
+"""Where drafts come from: the production chatbot, or our own documents.
+
+a chatbot        `upstream`     asked over its wire; its passages are where `contexts` says
+our documents    `documents`    kept in SQL and in the index: read by `reading`, cut by `chunking`
+  searched by    `passages`     by meaning and by words
+  judged by      `corrective`   whether they answer; where they don't, `websearch`
+  answered by    `knowledge`    in sentences of their own (`quoting`), or in a model's (`writer`)
+"""
