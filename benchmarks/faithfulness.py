@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from classifiers.faithfulness.lexical import LexicalJudge
-from classifiers.faithfulness.segmentation import sentences
+from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.retrieval import PassageEvidence
 from classifiers.retrieval.evidence import EvidenceJudge
 

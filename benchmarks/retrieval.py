@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from classifiers.faithfulness.segmentation import sentences
+from classifiers.faithfulness.statements.segmentation import sentences
 from encoders import Encoded
 from encoders.onnx import OnnxEncoder
 from gateway.domain import Conversation, Question, Turn

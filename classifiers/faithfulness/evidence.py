@@ -6,16 +6,16 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from classifiers.faithfulness.alternatives import agreed, alternatives, turned
-from classifiers.faithfulness.bounds import turned_bounds
 from classifiers.faithfulness.contradictions import denied, groundless, opposites, overstated, swapped
-from classifiers.faithfulness.crossed import crossed
-from classifiers.faithfulness.exchanged import exchanged_names, exchanged_things
+from classifiers.faithfulness.contradictions.alternatives import agreed, alternatives, turned
+from classifiers.faithfulness.contradictions.bounds import turned_bounds
+from classifiers.faithfulness.contradictions.crossed import crossed
+from classifiers.faithfulness.contradictions.exchanged import exchanged_names, exchanged_things
+from classifiers.faithfulness.contradictions.recounted import recounted
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.passages import Passages, Place, covered
-from classifiers.faithfulness.recounted import recounted
+from classifiers.faithfulness.quantities.units import is_unit
 from classifiers.faithfulness.said import ECHO, Said, said
-from classifiers.faithfulness.units import is_unit
 from classifiers.faithfulness.wording import (
     HIRAGANA,
     content_runs,

@@ -19,8 +19,8 @@ from classifiers.faithfulness import (
 )
 from classifiers.faithfulness.evidence import Contexts, Evidence, Features, Novelty
 from classifiers.faithfulness.placing import new_parts, span_of
-from classifiers.faithfulness.segmentation import script_language
 from classifiers.faithfulness.statements import Statement, statements_to_judge
+from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.weights import probability, read_weights
 
 __all__ = ["SHIPPED", "LexicalJudge", "LexicalModel", "Weights", "Writing", "foreign", "writing"]

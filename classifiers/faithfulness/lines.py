@@ -6,8 +6,8 @@ import re
 from functools import cached_property
 
 from classifiers.faithfulness.quantities import quantities
-from classifiers.faithfulness.quantity_pool import Quantity, QuantityPool
-from classifiers.faithfulness.segmentation import script_language
+from classifiers.faithfulness.quantities.pool import Quantity, QuantityPool
+from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.faithfulness.wording import Terms, folded, lexicon, terms
 from encoders.words import Word, word_reader
 

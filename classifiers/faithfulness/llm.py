@@ -31,8 +31,8 @@ from classifiers.faithfulness import (
 )
 from classifiers.faithfulness.evidence import Contexts, Evidence
 from classifiers.faithfulness.placing import left_out, new_parts, placed, span_of
-from classifiers.faithfulness.segmentation import script_language
 from classifiers.faithfulness.statements import Statement, statements, too_long
+from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.faithfulness.wording import folded
 
 __all__ = ["LlmJudge"]

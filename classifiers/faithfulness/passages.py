@@ -11,9 +11,9 @@ from functools import cached_property, lru_cache
 
 from classifiers.faithfulness.arithmetic import Reckoning
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.quantity_pool import Quantity, QuantityPool
+from classifiers.faithfulness.quantities.pool import Quantity, QuantityPool
 from classifiers.faithfulness.said import ECHO, NEAR, Said
-from classifiers.faithfulness.segmentation import sentences
+from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.faithfulness.wording import is_cjk, terms
 
 __all__ = ["Passage", "Passages", "Place", "covered"]

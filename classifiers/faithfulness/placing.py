@@ -8,10 +8,10 @@ from classifiers.faithfulness import NewPart, PassageSpan
 from classifiers.faithfulness.evidence import Novelty
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.passages import Place
-from classifiers.faithfulness.quantity_pool import QuantityPool
+from classifiers.faithfulness.quantities.pool import QuantityPool
 from classifiers.faithfulness.said import CITATION
-from classifiers.faithfulness.segmentation import sentences
 from classifiers.faithfulness.statements import Statement
+from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.faithfulness.wording import weight
 
 __all__ = ["left_out", "new_parts", "placed", "span_of"]

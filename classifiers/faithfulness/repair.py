@@ -17,8 +17,8 @@ from typing import Literal
 from classifiers.faithfulness import Checked, StatementVerdict
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.said import CITATION
-from classifiers.faithfulness.segmentation import LIST_MARK, Sentence, script_language, sentences
-from classifiers.faithfulness.speech_acts import speech_act
+from classifiers.faithfulness.statements.segmentation import LIST_MARK, Sentence, script_language, sentences
+from classifiers.faithfulness.statements.speech_acts import speech_act
 from classifiers.faithfulness.wording import weight
 
 __all__ = ["Repaired", "repaired"]

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.quantity_pool import Quantity
+from classifiers.faithfulness.quantities.pool import Quantity
 from classifiers.faithfulness.wording import is_cjk, rarity
 
 __all__ = ["CITATION", "ECHO", "NEAR", "Said", "said"]

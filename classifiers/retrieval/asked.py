@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from classifiers import ClassifierError
 from classifiers.asking import AsksModel, read_object, response_format
-from classifiers.faithfulness.segmentation import script_language
+from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.retrieval import PassageEvidence, RelevanceJudge, RelevanceVerdict
 from encoders import Encoded
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import anyio.to_thread
 
-from classifiers.faithfulness.segmentation import script_language, sentences
+from classifiers.faithfulness.statements.segmentation import script_language, sentences
 from classifiers.faithfulness.wording import folded, rarity, terms
 from classifiers.retrieval import PassageEvidence, RelevanceVerdict
 from classifiers.weights import probability, read_weights

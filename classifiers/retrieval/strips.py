@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from classifiers.faithfulness.segmentation import Sentence, sentences
+from classifiers.faithfulness.statements.segmentation import Sentence, sentences
 from classifiers.faithfulness.wording import folded, terms
 from classifiers.retrieval.evidence import asked_about
 

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict
 
 from classifiers.asking import AsksModel, read_object, response_format
 from classifiers.faithfulness import Checked
-from classifiers.faithfulness.segmentation import sentences
 from classifiers.faithfulness.statements import statements
+from classifiers.faithfulness.statements.segmentation import sentences
 from gateway.rag.chunking import PATH_SEPARATOR, Chunk
 from gateway.rag.reading import SourceDocument
 from gateway.stages import Judge

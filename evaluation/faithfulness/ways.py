@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifiers.faithfulness import Checked, FaithfulnessJudge, FaithfulnessVerdict
-from classifiers.faithfulness.segmentation import sentences
+from classifiers.faithfulness.statements.segmentation import sentences
 from encoders import Encoder, Vector
 from evaluation.cases import Answer
 from evaluation.statistics import (

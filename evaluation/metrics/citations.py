@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from classifiers import ClassifierError
-from classifiers.faithfulness.segmentation import sentences
 from classifiers.faithfulness.statements import statements
+from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.text import has_words
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from classifiers import ClassifierError
-from classifiers.faithfulness.segmentation import sentences
+from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.text import normalise
 from encoders import Encoder
 from evaluation.answers.cases import AnsweredCase

@@ -10,8 +10,8 @@ Edge cases: nobody said whether the case can be answered: undetermined.
 
 from __future__ import annotations
 
-from classifiers.faithfulness.segmentation import sentences
-from classifiers.faithfulness.speech_acts import speech_act
+from classifiers.faithfulness.statements.segmentation import sentences
+from classifiers.faithfulness.statements.speech_acts import speech_act
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score, Undetermined
 

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from classifiers import ClassifierError
-from classifiers.faithfulness.segmentation import sentences
+from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.faithfulness.wording import folded, units
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score

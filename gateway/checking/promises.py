@@ -7,19 +7,20 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Self
 
 import structlog
 from pydantic import TypeAdapter
 
+from classifiers import faithfulness
 from classifiers.faithfulness.promise import CutPromise, CutsInForce
 from encoders import EncoderIdentity
 from gateway.settings import FaithfulnessSettings
 from storage.remembered import Basis, read_as, recall, remember
 from storage.sql import Database, DatabaseUnavailable
 
-__all__ = ["PROMISE", "FaithfulnessPromises", "MadeFor", "can_be_cut"]
+__all__ = ["PROMISE", "FaithfulnessPromises", "MadeFor", "can_be_cut", "judged_by"]
 
 FRESH_S = 10.0  # how long a replica may go on with cuts that others have replaced
 PROMISE = "faithfulness.promise"  # the name of the setting
@@ -133,8 +134,12 @@ class FaithfulnessPromises:
 @lru_cache(maxsize=1)
 def _weights() -> str:
     found = hashlib.sha256()
-    folder = files("classifiers.faithfulness")
-    for file in sorted(folder.iterdir(), key=lambda one: one.name):
-        if file.name.endswith((".py", ".json")):
-            found.update(file.read_bytes())
+    for file in judged_by():
+        found.update(file.read_bytes())
     return found.hexdigest()[:32]
+
+
+def judged_by() -> list[Path]:
+    """The code, weights and tables of our own judges."""
+    folder = Path(faithfulness.__file__).parent
+    return sorted(file for file in folder.rglob("*") if file.suffix in (".py", ".json", ".yaml", ".gz"))

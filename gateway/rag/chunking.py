@@ -17,7 +17,7 @@ from bs4 import BeautifulSoup
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from classifiers.faithfulness.segmentation import sentences
+from classifiers.faithfulness.statements.segmentation import sentences
 
 __all__ = ["PATH_SEPARATOR", "Chunk", "chunks", "heading_of"]
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from classifiers.faithfulness.segmentation import Sentence, sentences
+from classifiers.faithfulness.statements.segmentation import Sentence, sentences
 from classifiers.gate.lexical import Rarity, lexical_share
 from encoders import Encoded, Encoder, EncoderError
 from encoders.memo import MemoEncoder

@@ -15,7 +15,7 @@ import yaml
 from bs4 import BeautifulSoup
 from markdownify import MarkdownConverter
 
-from classifiers.faithfulness.segmentation import script_language
+from classifiers.faithfulness.statements.segmentation import script_language
 from gateway.errors import ConfigurationError
 from gateway.rag.chunking import Chunk, chunks, heading_of
 

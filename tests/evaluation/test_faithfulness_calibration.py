@@ -14,6 +14,7 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy import insert
 from typer.testing import CliRunner
 
+from classifiers import faithfulness
 from classifiers.faithfulness import Checked
 from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.faithfulness.promise import CalibratedJudge, CutPromise, CutsInForce
@@ -26,7 +27,7 @@ from gateway.background import Background
 from gateway.checking.delivering import Delivering
 from gateway.checking.metrics import CheckMetrics
 from gateway.checking.opening import open_checking
-from gateway.checking.promises import FaithfulnessPromises, MadeFor
+from gateway.checking.promises import FaithfulnessPromises, MadeFor, judged_by
 from gateway.cli import app
 from gateway.errors import InvalidRequest
 from gateway.settings import FaithfulnessSettings, Settings
@@ -254,3 +255,14 @@ async def test_what_is_kept_in_no_form_we_know_decides_nothing(database: Databas
         await remember(connection, {"faithfulness.promise": garbage})
     await promises.refresh()
     assert (promises.cuts.present, await promises.calibrated_on()) == ({}, frozenset())
+
+
+def test_cuts_belong_to_the_code_and_tables_of_all_folders_of_the_judges() -> None:
+    folder = Path(faithfulness.__file__).parent
+    names = {file.relative_to(folder).as_posix() for file in judged_by()}
+    assert {
+        "lexical_weights.json",
+        "statements/clauses.json",
+        "quantities/units.py",
+        "contradictions/alternatives.yaml",
+    } <= names

@@ -11,7 +11,7 @@ import pytest
 
 from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unchecked, verdict_of
 from classifiers.faithfulness.ruling import VerdictPolicy
-from classifiers.faithfulness.segmentation import sentences
+from classifiers.faithfulness.statements.segmentation import sentences
 from encoders import Encoded
 from gateway.checking.modes import Chosen
 from gateway.domain import Conversation, Draft, NothingRelevant, OnDraft, Passage, Question, Reply, Turn

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from classifiers.faithfulness.clauses import clauses
-from classifiers.faithfulness.segmentation import Sentence, sentences
-from classifiers.faithfulness.speech_acts import speech_act
+from classifiers.faithfulness.statements.clauses import clauses
+from classifiers.faithfulness.statements.segmentation import Sentence, sentences
+from classifiers.faithfulness.statements.speech_acts import speech_act
 
 __all__ = ["Statement", "statements", "statements_to_judge", "too_long"]
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import yaml
 
-from classifiers.faithfulness.clauses import clauses
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.said import Said
+from classifiers.faithfulness.statements.clauses import clauses
 from classifiers.faithfulness.wording import HIRAGANA, is_cjk, stem, terms
 
 __all__ = ["agreed", "alternatives", "turned"]

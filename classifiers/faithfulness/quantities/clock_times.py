@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from classifiers.faithfulness.numerals import KANJI, WORDS, kanji_value
-from classifiers.faithfulness.quantity_pool import Quantity, Reader
+from classifiers.faithfulness.quantities.numerals import KANJI, WORDS, kanji_value
+from classifiers.faithfulness.quantities.pool import Quantity, Reader
 
 __all__ = ["clock_patterns"]
 

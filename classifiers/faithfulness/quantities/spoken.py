@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from classifiers.faithfulness.numerals import WORDS
-from classifiers.faithfulness.quantity_pool import Quantity, Reader, plain
-from classifiers.faithfulness.units import converted, unit
+from classifiers.faithfulness.quantities.numerals import WORDS
+from classifiers.faithfulness.quantities.pool import Quantity, Reader, plain
+from classifiers.faithfulness.quantities.units import converted, unit
 
 __all__ = ["MONTHS", "one_patterns", "spoken_patterns"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from classifiers.faithfulness.exchanged import LONGEST_ALIGNED, replaced
+from classifiers.faithfulness.contradictions.exchanged import LONGEST_ALIGNED, replaced
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.numerals import WORDS
+from classifiers.faithfulness.quantities.numerals import WORDS
 from classifiers.faithfulness.wording import lexicon, stem
 
 __all__ = ["recounted"]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classifiers.faithfulness.speech_acts import speech_act
 from classifiers.faithfulness.statements import statements
+from classifiers.faithfulness.statements.speech_acts import speech_act
 
 NO_CLAIMS = {
     "greeting": [

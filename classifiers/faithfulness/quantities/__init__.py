@@ -8,12 +8,20 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
 
-from classifiers.faithfulness.clock_times import clock_patterns
-from classifiers.faithfulness.numerals import KANJI, LARGE, SCALES, SMALL, WORDS, kanji_value, word_value
-from classifiers.faithfulness.quantity_pool import Quantity, Reader, plain
-from classifiers.faithfulness.spoken_quantities import MONTHS, one_patterns, spoken_patterns
-from classifiers.faithfulness.units import PREFIX_UNITS, UNITS, converted, unit
-from classifiers.faithfulness.weekdays import weekday_patterns
+from classifiers.faithfulness.quantities.clock_times import clock_patterns
+from classifiers.faithfulness.quantities.numerals import (
+    KANJI,
+    LARGE,
+    SCALES,
+    SMALL,
+    WORDS,
+    kanji_value,
+    word_value,
+)
+from classifiers.faithfulness.quantities.pool import Quantity, Reader, plain
+from classifiers.faithfulness.quantities.spoken import MONTHS, one_patterns, spoken_patterns
+from classifiers.faithfulness.quantities.units import PREFIX_UNITS, UNITS, converted, unit
+from classifiers.faithfulness.quantities.weekdays import weekday_patterns
 
 __all__ = ["quantities"]
 

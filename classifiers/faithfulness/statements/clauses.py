@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from classifiers.faithfulness.segmentation import script_language
+from classifiers.faithfulness.statements.segmentation import script_language
 
 __all__ = ["Clause", "clauses"]
 

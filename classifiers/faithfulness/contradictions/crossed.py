@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.quantity_pool import Quantity, QuantityPool
+from classifiers.faithfulness.quantities.pool import Quantity, QuantityPool
 from classifiers.faithfulness.said import Said
 from classifiers.faithfulness.wording import HIRAGANA
 

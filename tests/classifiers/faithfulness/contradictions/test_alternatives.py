@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from classifiers.faithfulness.alternatives import alternatives
+from classifiers.faithfulness.contradictions.alternatives import alternatives
 from classifiers.faithfulness.evidence import Contexts
 from classifiers.faithfulness.passages import Passages
 from classifiers.faithfulness.said import said

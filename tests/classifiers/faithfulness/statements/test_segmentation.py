@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.faithfulness.segmentation import script_language, sentences
+from classifiers.faithfulness.statements.segmentation import script_language, sentences
 
 SENTENCES = {
     "abbreviations and money": (

@@ -14,8 +14,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from classifiers.faithfulness.asides import asides
-from classifiers.faithfulness.segmentation import script_language
+from classifiers.faithfulness.statements.asides import asides
+from classifiers.faithfulness.statements.segmentation import script_language
 
 __all__ = ["SpeechAct", "final_mark", "plain_sentence", "ruled_act", "speech_act"]
 

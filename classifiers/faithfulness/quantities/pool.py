@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from classifiers.faithfulness.units import DAY_MINUTES, EXACT, compatible
+from classifiers.faithfulness.quantities.units import DAY_MINUTES, EXACT, compatible
 
 __all__ = ["Quantity", "QuantityPool", "Reader", "plain"]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.quantity_pool import Quantity
+from classifiers.faithfulness.quantities.pool import Quantity
 
 __all__ = ["turned_bounds"]
 

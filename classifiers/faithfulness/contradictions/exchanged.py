@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 
+from classifiers.faithfulness.contradictions.related_words import are_different_things
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.related_words import are_different_things
 from classifiers.faithfulness.wording import HIRAGANA, folded, is_cjk, lexicon, names, units
 from encoders.words import Word
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.faithfulness.clauses import clauses
 from classifiers.faithfulness.statements import statements
+from classifiers.faithfulness.statements.clauses import clauses
 
 # What is judged: a clause with the subject, condition or scope that it shares.
 CLAIMS = {

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from classifiers import ClassifierError
-from classifiers.faithfulness.segmentation import script_language
+from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.weights import probability
 
 __all__ = ["SHIPPED", "AsideModel", "asides", "features"]

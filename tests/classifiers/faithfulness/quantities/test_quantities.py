@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classifiers.faithfulness.quantities import quantities
-from classifiers.faithfulness.quantity_pool import QuantityPool
+from classifiers.faithfulness.quantities.pool import QuantityPool
 
 SAME = [
     ("1,200円", "千二百円"), ("¥1200", "１，２００円"), ("3.5万円", "35,000円"), ("1億2000万人", "120,000,000人"), ("八百元", "800元"),
