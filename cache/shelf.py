@@ -18,8 +18,8 @@ from cache.matching import Candidate, Hit, Match, Miss, Similar, candidates, dec
 from cache.matching.evidence import ENTRIES, PHRASINGS, Trust, Weighing, Weights
 from cache.matching.scoring import Scorer
 from cache.reading.asking import readings, says_all
-from cache.store import EntryStore, Phrased
 from cache.store.content import LONGEST_PHRASING
+from cache.store.served import Phrased, ServedEntries
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from encoders.pairs import PairModel
 from storage.vectors import Found, IndexUnavailable, VectorIndex, Where
@@ -38,7 +38,7 @@ class Shelf:
 
     def __init__(
         self,
-        store: EntryStore,
+        store: ServedEntries,
         index: VectorIndex,
         encoder: Encoder,
         *,
@@ -80,7 +80,7 @@ class Shelf:
         """What may keep an entry back, the cheapest first."""
         return self._guards
 
-    def over(self, store: EntryStore, index: VectorIndex) -> Self:
+    def over(self, store: ServedEntries, index: VectorIndex) -> Self:
         """The same judgement over other entries: for asking what would happen if they were served."""
         other = copy(self)
         other._store, other._index, other._looks = store, index, Looks()

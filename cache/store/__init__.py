@@ -1,11 +1,21 @@
-"""Verified entries in SQL. Every change is one transaction and leaves a full snapshot in the history."""
+"""Verified entries in SQL. Every change is one transaction and leaves a full snapshot in the history.
+
+an entry      comes in as    `content`       what people write, checked; `sources` are the documents behind it
+              with others    `arrivals`      read at once, written at once
+              is refused by  `claims`        the same question belongs to another
+                             `two_persons`   its writer may not have it served
+              is written by  `writing`       as `rows`, with its history
+a question    finds          `served`        what its asker may read today; `known` was read before
+a list        is asked for   `queries`       by filters, a page at a time
+a phrasing    is proposed    `suggestions`   and never served by itself
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
@@ -13,19 +23,18 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry, EntryState, Source
 from cache.errors import CacheError, EntryConflict, EntryNotFound, ForbiddenChange
-from cache.reading.text import exact_key, normalise
 from cache.store import queries
 from cache.store.arrivals import Arrivals
 from cache.store.claims import refuse_duplicates
 from cache.store.content import Content, checked, content_of
-from cache.store.known import KnownEntries
 from cache.store.rows import entries_from_rows, entry_from_snapshot, new_id
+from cache.store.served import ServedEntries, now_utc
 from cache.store.two_persons import held_state, refuse_own
 from cache.store.writing import remember, write_edited, write_new, write_next, write_sources
-from storage.schema import entries, entry_history, entry_phrasings
+from storage.schema import entries, entry_history
 from storage.sql import Database
 
-__all__ = ["Change", "EntryStore", "Incoming", "Page", "Phrased", "Put"]
+__all__ = ["Change", "EntryStore", "Incoming", "Page", "Put"]
 
 TRANSITIONS: dict[EntryState, dict[EntryState, str]] = {
     "draft": {"active": "activated", "retired": "retired"},
@@ -58,14 +67,6 @@ class Page:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class Phrased:
-    """An entry and the phrasing of it that was met."""
-
-    entry: Entry
-    phrasing: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
     """An entry on its way in from elsewhere; without an id it is a new one."""
@@ -88,21 +89,19 @@ class _NotKept(Exception):  # noqa: N818 - ends a transaction that was only trie
     """What was tried is rolled back."""
 
 
-class EntryStore:
-    """The entries of all tenants; every method sees one tenant's only."""
+class EntryStore(ServedEntries):
+    """The entries of all tenants, in every state; every method sees one tenant's only."""
 
     def __init__(
         self,
         db: Database,
         *,
         two_persons: bool = False,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = now_utc,
     ) -> None:
         """With `two_persons` nothing is served that only its writer approved (`two_persons`)."""
-        self.db = db
+        super().__init__(db, now=now)
         self._two_persons = two_persons
-        self._now = now
-        self._known = KnownEntries()
 
     async def create(
         self,
@@ -292,71 +291,6 @@ class EntryStore:
             Change(entry.revision, entry.updated_at, row["by"], row["change"], entry)
             for row, entry in changes
         )
-
-    async def find_exact(self, tenant: str, text: str, language: str, *, group: str = "") -> Phrased | None:
-        """The entry with this very question among its phrasings, as served to a group, in one SELECT."""
-        normalised = normalise(text)
-        if not normalised:
-            return None
-        values = self._shelf(tenant, language) | {
-            "group": group,
-            "exact_key": exact_key(normalised),
-            "normalised": normalised,
-        }
-        async with self.db.connect() as connection:
-            found = entries_from_rows((await connection.execute(queries.SERVED_EXACT, values)).mappings())
-        if not found:
-            return None
-        same = (phrasing for phrasing in found[0].phrasings if normalise(phrasing) == normalised)
-        return Phrased(found[0], next(same))
-
-    async def served(
-        self, tenant: str, language: str, ids: Sequence[str] | None = None, *, group: str = ""
-    ) -> tuple[Entry, ...]:
-        """The entries that a group may read today, all or those with the given ids.
-
-        An asker without a group (`""`) sees what is everybody's, another one that and their group's.
-        """
-        values = self._shelf(tenant, language) | {"group": group}
-        async with self.db.connect() as connection:
-            if ids is not None:
-                return await self._known.served(connection, values | {"ids": list(ids)})
-            return tuple(entries_from_rows((await connection.execute(queries.SERVED, values)).mappings()))
-
-    async def whole_shelf(self, tenant: str, language: str) -> tuple[Entry, ...]:
-        """The entries of all groups that are served today: to calibrate on, never to answer from."""
-        values = self._shelf(tenant, language)
-        async with self.db.connect() as connection:
-            return tuple(
-                entries_from_rows((await connection.execute(queries.WHOLE_SHELF, values)).mappings())
-            )
-
-    @property
-    def today(self) -> date:
-        """The day by which entries are valid, in UTC."""
-        return self._now().date()
-
-    def _shelf(self, tenant: str, language: str) -> dict[str, Any]:
-        return {"tenant": tenant, "language": language, "today": self.today}
-
-    async def questions(self, tenant: str, *, limit: int) -> tuple[str, ...]:
-        """Phrasings of active entries that everybody may read: each entry's question first, then others."""
-        statement = (
-            select(entry_phrasings.c.text)
-            .join(entries, entries.c.id == entry_phrasings.c.entry_id)
-            .where(entries.c.tenant == tenant, entries.c.group == "", entries.c.state == "active")
-            .order_by(entry_phrasings.c.position, entry_phrasings.c.id)
-            .limit(limit)
-        )
-        async with self.db.connect() as connection:
-            return tuple(await connection.scalars(statement))
-
-    async def shelves(self) -> tuple[tuple[str, str], ...]:
-        """Every tenant and language that has an active entry."""
-        statement = select(entries.c.tenant, entries.c.language).where(entries.c.state == "active").distinct()
-        async with self.db.connect() as connection:
-            rows = await connection.execute(statement.order_by(entries.c.tenant, entries.c.language))
-            return tuple((tenant, language) for tenant, language in rows)
 
     def _changing(self, tenant: str) -> queries.Changing:
         return queries.changing(self.db, tenant)

@@ -14,7 +14,7 @@ from cache.indexing import payload_of, shelf_key
 from cache.reading.spelling import encode_spelt
 from cache.reading.text import normalise
 from cache.shelf import Shelf
-from cache.store import EntryStore, Phrased
+from cache.store.served import Phrased, ServedEntries
 from encoders import Encoder, Vector
 from storage.points import best_first
 from storage.schema import entries
@@ -26,7 +26,7 @@ __all__ = ["Trial", "Trials"]
 class Trials:
     """Puts entries on the shelf for a moment; nothing is stored and no asker sees it."""
 
-    def __init__(self, shelf: Shelf, store: EntryStore, index: VectorIndex, encoder: Encoder) -> None:
+    def __init__(self, shelf: Shelf, store: ServedEntries, index: VectorIndex, encoder: Encoder) -> None:
         self._shelf = shelf
         self._store = store
         self._index = index
@@ -63,7 +63,7 @@ class Trial:
     vectors: Vector  # of its phrasings, shape (phrasings, dimensions)
     groups: tuple[str, ...]  # whose askers would see it, beside whatever else those see
     shelf: Shelf
-    store: EntryStore
+    store: ServedEntries
     index: VectorIndex
 
     def gone(self) -> Shelf:
@@ -85,10 +85,10 @@ class Trial:
         return self.shelf.over(store, cast("VectorIndex", index))  # a shelf only searches
 
 
-class _TrialStore(EntryStore):
+class _TrialStore(ServedEntries):
     """The entries that are served, with one of them changed, new or gone."""
 
-    def __init__(self, real: EntryStore, *, instead_of: str, entry: Entry | None) -> None:
+    def __init__(self, real: ServedEntries, *, instead_of: str, entry: Entry | None) -> None:
         super().__init__(real.db)
         self._real = real
         self._instead_of = instead_of
