@@ -1,0 +1,98 @@
+"""What the environment adds to a configuration: `${VARIABLES}` in its file, and overrides of its keys."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic_settings import SettingsError
+
+from gateway.settings import Settings
+from gateway.settings.problems import Location, Problem
+
+__all__ = ["expanded", "is_secret", "not_json", "unknown_variables", "variable_at"]
+
+_VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::(?P<default>[^}]*))?\}")
+_SECRETS = {
+    "address", "api_key", "client_secret", "encryption_key", "former_encryption_keys", "key",
+    "previous_secret", "qdrant_api_key", "secret",
+}  # fmt: skip
+_SEALS = "SEKISHO_STORAGE__ENCRYPTION_KEY"
+_DATABASE = ("storage", "url")
+_PASSWORD = re.compile(r"//[^/@]*:[^/@]+@")  # in a URL
+_FOR_THE_COMMAND_LINE = {"SEKISHO_CONFIG", "SEKISHO_URL", "SEKISHO_KEY"}
+
+
+def expanded(tree: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """`${VAR}` and `${VAR:default}` in every text; a secret written into the file is refused."""
+    problems: list[Problem] = []
+
+    def expand(value: Any, where: Location) -> Any:
+        if isinstance(value, dict):
+            return {key: expand(item, (*where, key)) for key, item in value.items()}
+        if isinstance(value, list):
+            return [expand(item, (*where, place)) for place, item in enumerate(value)]
+        if not isinstance(value, str):
+            return value
+        if _holds_a_secret(where, value):
+            problems.append(
+                Problem(where, "secrets come from the environment only: write ${NAME_OF_A_VARIABLE}")
+            )
+        return _VARIABLE.sub(lambda match: variable(match, where), value)
+
+    def variable(match: re.Match[str], where: Location) -> str:
+        found = os.environ.get(match["name"], match["default"])
+        if found is None:
+            problems.append(Problem(where, f"the environment variable {match['name']} is not set"))
+        return found or ""
+
+    try:
+        return expand(tree, ()), problems
+    except RecursionError:
+        return {}, [Problem((), "an alias (*name) stands inside of what it names")]
+
+
+def is_secret(where: Location) -> bool:
+    """Whether what stands there must be told to nobody; a secret may be one of a list, or a part of a URL."""
+    name = next((name for name in reversed(where) if isinstance(name, str)), "")
+    return name in _SECRETS or where == _DATABASE
+
+
+def _holds_a_secret(where: Location, value: str) -> bool:
+    """Whether the file itself says it: in plain words, as a variable's default, or inside a URL."""
+    if where == _DATABASE:
+        return bool(_PASSWORD.search(_VARIABLE.sub("", value)))
+    variable = _VARIABLE.fullmatch(value)
+    return is_secret(where) and (variable is None or bool(variable["default"]))
+
+
+def unknown_variables() -> Iterator[str]:
+    """An override that hits nothing is a mistake, not a wish."""
+    for name in os.environ:
+        if name.startswith("SEKISHO_") and name not in _FOR_THE_COMMAND_LINE:
+            section = name.removeprefix("SEKISHO_").split("__")[0].lower()
+            if section not in Settings.model_fields:
+                known = ", ".join(Settings.model_fields)
+                yield f"the environment variable {name} names no section; known: {known}"
+        if name.upper() == _SEALS and not os.environ[name]:  # ignored, it would leave texts open
+            yield f"the environment variable {name} is set to nothing"
+
+
+def not_json(exc: SettingsError) -> str:
+    """Which variables the override that can't be read may be; pydantic names the section only."""
+    section = str(exc).split('"')[1]
+    prefix = f"SEKISHO_{section.upper()}"
+    of_it = [name for name in os.environ if name.upper() == prefix or name.upper().startswith(f"{prefix}__")]
+    return f'{" or ".join(of_it)}: expected JSON where a section or a list is due, as ["one", "two"]'
+
+
+def variable_at(where: Location, *, unknown: bool) -> str | None:
+    """The override of this very place; below an unknown key, too."""
+    at = [str(name).lower() for name in where]
+    for name in os.environ:
+        parts = name.lower().removeprefix("sekisho_").split("__")
+        if name.upper().startswith("SEKISHO_") and (parts == at or (unknown and parts[: len(at)] == at)):
+            return name
+    return None
