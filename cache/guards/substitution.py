@@ -5,7 +5,7 @@ Who asks the same in other words changes more than one of them, or takes a synon
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
@@ -15,6 +15,7 @@ from cache.guards import Compared
 from cache.guards.classes import ClassesGuard
 from cache.guards.identifiers import identifiers
 from cache.guards.numbers import number_words
+from cache.reading.numerals import numerals
 from cache.reading.tables import Found, read_table
 from cache.reading.wording import WORDED, agreement
 from cache.reading.words import REMEMBERED, Text, content_word
@@ -75,7 +76,7 @@ class SubstitutionGuard:
         if not all(word.says for words in (mine, theirs) for word in words):
             return None
         found = mine, theirs
-        if _has_numerals(found) or identifiers(asked.written) != identifiers(stored.written):
+        if _has_quantities(found, asked, stored) or identifiers(asked.written) != identifiers(stored.written):
             return None
         return None if self._may_be_the_same(found, asked, stored) else found
 
@@ -141,10 +142,18 @@ def _abbreviates(short: str, long: str) -> bool:
     return len(parts) > 1 and short == "".join(part[0] for part in parts)
 
 
-def _has_numerals(found: tuple[_Words, _Words]) -> bool:
-    words = {word.surface for words in found for word in words}
-    return not words.isdisjoint(number_words()) or any(
-        character.isdigit() for word in words for character in word
+def _has_quantities(found: tuple[_Words, _Words], asked: Text, stored: Text) -> bool:
+    """Whether a number is exchanged, or the unit of one: 2 hours, 2 days. The 日 of 配送日 is a word."""
+    exchanged = {word.surface for words in found for word in words}
+    if _has_numbers(exchanged):
+        return True
+    numbered = _has_numbers({word.surface for text in (asked, stored) for word in text.words})
+    return numbered and not exchanged.isdisjoint(number_words())
+
+
+def _has_numbers(words: Set[str]) -> bool:
+    return not words.isdisjoint(numerals().words) or any(
+        character.isnumeric() for word in words for character in word
     )
 
 
