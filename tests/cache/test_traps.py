@@ -41,6 +41,9 @@ REACHED = {  # traps served at most, paraphrases at least
     ("properties", "en"): (0, 0.41),
     ("properties", "ja"): (0, 0.66),
     ("properties", "zh"): (0, 0.58),
+    ("wishes", "en"): (0, 0.7),
+    ("wishes", "ja"): (0, 0.7),
+    ("wishes", "zh"): (0, 0.9),
 }
 
 
