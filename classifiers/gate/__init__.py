@@ -1,4 +1,14 @@
-"""Whether a question is ours to answer: must, may, must not, or unsure."""
+"""Whether a question is ours to answer: must, may, must not, or unsure.
+
+a gate     is         `examples`    the first of its `rules` that has something to say decides
+           compares   `material`    the operator's words and the shipped ones, on two shelves (`contrast`)
+           reads      `lists`       of the operator; then what stands under a `disguise`, too
+           forbids    `forbidden`   what is near an attack, or so said by the `detector`, with some `leeway`
+           lets in    `scope`       by `evidence` of examples, entries and `passages`: `leaning`, `combiner`
+           is fitted  `fitting`     or found again by `kept`; `thinness` says where not to trust it
+           cuts       `promise`     no more must-questions are refused than was promised
+judges     beside it  `detectors`   and `criteria` for a language model, where it is unsure
+"""
 
 from __future__ import annotations
 
