@@ -20,15 +20,17 @@ TEXTS = ("id", "kind", "group", "language", "question", "answer", "state", "owne
 DAYS = ("valid_from", "valid_until", "review_by")
 REQUIRED = ("question", "answer")
 _ALIASES = {  # as helpdesks head their own sheets; only what can mean one thing
-    "question": "質問 質問文 问题 問題 提问",
-    "answer": "回答 回答文 答え 答案 答复",
+    "question": "質問 質問文 質問内容 标准问题 标准问 标准问法 知识标题 标准提问 问题 問題 標準問題 提问",
+    "answer": "回答 回答文 回答内容 答え 答案 标准答案 標準答案 答案内容 答复 回复内容",
     "language": "言語 语言 語言",
-    "phrasings": "別名 言い換え 別の言い方 類似質問 同義質問 别名 相似问 相似问题 同义问 同义问题 其他问法",
-    "valid_from": "有効開始日 公開開始日 掲載開始日 生效日期 生效日",
-    "valid_until": "有効期限 有効終了日 公開終了日 掲載終了日 有效期至 失效日期 到期日",
-    "review_by": "見直し日 見直し期限 次回見直し日 复核日期 复审日期",
-    "owner": "担当 担当者 担当部署 负责人 負責人",
-    "sources": "出典 参照文書 出处 出處",
+    "phrasings": "別名 言い換え 別の言い方 類似質問 同義質問 别名 相似问 相似问题 相似问法 相似问句 "
+    "相似問題 同义问 同义问题 扩展问 扩展问题 扩展问法 其他问法",
+    "valid_from": "有効開始日 公開開始日 掲載開始日 生效日期 生效日 生效时间 生效時間",
+    "valid_until": "有効期限 有効終了日 公開終了日 掲載終了日 有效期至 有效期截止 "
+    "失效日期 失效时间 失效時間 到期日 到期时间",
+    "review_by": "見直し日 見直し期限 次回見直し日 复核日期 复核期限 复审日期",
+    "owner": "担当 担当者 担当部署 负责人 負責人 负责部门 負責部門 责任人 责任部门",
+    "sources": "出典 参照文書 出处 出處 资料来源 知识来源",
 }
 _NUMBERED = ("phrasing", "phrasing ", *_ALIASES["phrasings"].split())
 HEADINGS = (
@@ -41,7 +43,7 @@ _ERRORS = {  # of Excel, LibreOffice and Google Sheets
     "#BLOCKED!", "#CONNECT!", "#BUSY!", "#UNKNOWN!", "#GETTING_DATA", "#ERROR!",
 }  # fmt: skip
 _FURTHER = re.compile(r"phrasing_(\d+)")
-_DAY = re.compile(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?")
+_DAY = re.compile(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?(?:[ T](?:0?0:00|23:59)(?::\d\d)?)?")
 KNOWN = (*TEXTS, *DAYS, "sources", "phrasings")
 
 
@@ -140,7 +142,7 @@ def _source_object(one: Any) -> Source:
 
 
 def _day(values: Mapping[str, Any], name: str) -> date | None:
-    """A day as people write it: 2026-04-01, 2026/4/1, 2026年4月1日."""
+    """A day as people write it: 2026-04-01, 2026/4/1, 2026年4月1日; as sheets do: 2026/4/1 0:00."""
     text = _text(values, name)
     if not text:
         return None

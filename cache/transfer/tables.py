@@ -30,6 +30,7 @@ __all__ = [
 
 TableFormat = Literal["csv", "jsonl", "xlsx"]
 _SUFFIXES: dict[str, TableFormat] = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx"}
+_ENCODINGS = ("gb18030", "cp932", "cp950")  # of spreadsheets in China, Japan and Taiwan
 _LONGEST_CELL = 1_000_000
 _MOST_COLUMNS = 256  # of a workbook; an entry has at most 200 phrasings
 _UNPACKED = 200_000_000, 20  # a workbook may unpack to so many bytes, or so many times its size
@@ -78,7 +79,7 @@ def read_table(
         raise UnreadableTable(f"{path.name}: the file is empty")
     if form == "jsonl":
         return _read_jsonl(path)
-    cells = _read_csv(path) if form == "csv" else _read_xlsx(path, required, headings)
+    cells = _read_csv(path, required, headings) if form == "csv" else _read_xlsx(path, required, headings)
     return _by_columns(path, cells, required, headings)
 
 
@@ -128,17 +129,16 @@ def _names(header: Sequence[Any], headings: Mapping[str, str]) -> list[str]:
     return [headings.get(name, name) for name in names]
 
 
-def _read_csv(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
-    """Cells of a CSV file; bytes that are no UTF-8 stay as lone surrogates, for the row to be refused."""
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        head = file.readline()
-        if head.startswith(("\udcff\udcfe", "\udcfe\udcff")):
-            raise UnreadableTable(f"{path.name}: expected UTF-8 text, found UTF-16: save it as “CSV UTF-8”")
-        if any("\udc80" <= letter <= "\udcff" for letter in head):
-            raise UnreadableTable(f"{path.name}: expected UTF-8 text: save it as “CSV UTF-8”")
+def _read_csv(
+    path: Path, required: Sequence[str], headings: Mapping[str, str]
+) -> Iterator[tuple[int, Sequence[str]]]:
+    """Cells of a CSV file; bytes that are no text stay as lone surrogates, for the row to be refused."""
+    encoding = _encoding_of(path, required, headings)
+    with path.open(encoding=encoding, errors="surrogateescape", newline="") as file:
+        delimiter = _delimiter(file.readline())
         file.seek(0)
         csv.field_size_limit(_LONGEST_CELL)
-        reader = csv.reader(file, delimiter=max(",;\t", key=head.count), strict=True)
+        reader = csv.reader(file, delimiter=delimiter, strict=True)
         line = 1
         try:
             for cells in reader:
@@ -146,6 +146,32 @@ def _read_csv(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
                 line = reader.line_num + 1
         except csv.Error as broken:
             raise UnreadableTable(f"{path.name}, line {line}: {broken}") from broken
+
+
+def _encoding_of(path: Path, required: Sequence[str], headings: Mapping[str, str]) -> str:
+    """UTF-8 if the first line is that; else the one in which it has the required columns.
+
+    Headings tell, for most bytes are some text in every encoding of East Asia.
+    """
+    with path.open("rb") as file:
+        head = file.readline(_LONGEST_CELL)
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise UnreadableTable(f"{path.name}: expected UTF-8 text, found UTF-16: save it as “CSV UTF-8”")
+    try:
+        head.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        for encoding in _ENCODINGS:
+            line = head.decode(encoding, "replace")
+            names = _names(next(csv.reader([line], delimiter=_delimiter(line))), headings)
+            if required and set(required) <= set(names):
+                return encoding
+    else:
+        return "utf-8-sig"
+    raise UnreadableTable(f"{path.name}: expected UTF-8 text: save it as “CSV UTF-8”")
+
+
+def _delimiter(head: str) -> str:
+    return max(",;\t", key=head.count)
 
 
 def _read_jsonl(path: Path) -> Iterator[Row | RowProblem]:

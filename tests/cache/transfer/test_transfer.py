@@ -128,7 +128,7 @@ async def test_lines_are_counted_as_an_editor_counts_them(store: EntryStore, tmp
         ("e.jsonl", "", "the file is empty"),
         ("e.csv", "question,kind\nHow?,x\n", "missing columns: answer (found: question, kind)"),
         ("e.csv", HEADER.encode("utf-16"), "expected UTF-8 text, found UTF-16"),
-        ("e.csv", "質問,回答\n開館は,9時\n".encode("cp932"), "expected UTF-8 text: save it as"),
+        ("e.csv", "質問,答\n開館は,9時\n".encode("cp932"), "expected UTF-8 text: save it as"),
         ("e.csv", "question,質問,answer\nHow?,x,y\n", "more than one column for question"),
         ("e.csv", HEADER + '"never closed', "line 2"),
         ("e.xlsx", b"PK\x03\x04 no workbook", "expected an XLSX workbook"),
@@ -187,6 +187,43 @@ async def test_columns_may_be_headed_in_the_language_of_the_helpdesk(
     assert await imported(store, tmp_path / "faq.csv", f"{heads}\nQ1,A1,{language}\n") == ()
     (entry,) = (await store.list("shop")).entries
     assert (entry.question, entry.answer, entry.language) == ("Q1", "A1", language)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text", "language"),
+    [
+        ("gb18030", "标准问题,答案,生效时间\n怎么付款？,刷卡或现金。,2026/9/25 0:00\n", "zh"),
+        ("cp950", "問題,答案\n怎麼付款？,刷卡或現金。\n", "zh"),
+        ("cp932", "質問;回答\n支払い方法は？;カードか現金です。\n", "ja"),
+    ],
+)
+async def test_a_sheet_saved_as_spreadsheets_of_east_asia_do_is_read_by_its_headings(
+    store: EntryStore, tmp_path: Path, encoding: str, text: str, language: str
+) -> None:
+    file = tmp_path / "faq.csv"
+    file.write_bytes(text.encode(encoding))
+    assert not (await import_entries(store, "shop", file, by="ann", language=language)).refused
+    (entry,) = (await store.list("shop")).entries
+    first = text.splitlines()[1]
+    assert (entry.question, entry.answer) in [tuple(first.split(sign)[:2]) for sign in ",;"]
+    assert entry.valid_from == (date(2026, 9, 25) if encoding == "gb18030" else None)
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        "标准问题,相似问法,标准答案",
+        "知识标题,扩展问1,答案内容",
+        "標準問題,相似問題1,標準答案",
+        "質問内容,言い換え,回答内容",
+    ],
+)
+async def test_the_headings_of_customer_service_systems_are_known(
+    store: EntryStore, tmp_path: Path, heads: str
+) -> None:
+    assert not await imported(store, tmp_path / "faq.csv", f"{heads},language\nQ1,Q2,A1,zh\n")
+    (entry,) = (await store.list("shop")).entries
+    assert (entry.phrasings, entry.answer) == (("Q1", "Q2"), "A1")
 
 
 async def test_further_columns_may_be_headed_so_as_well(store: EntryStore, tmp_path: Path) -> None:
