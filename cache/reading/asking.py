@@ -106,12 +106,20 @@ class _Phrases:
         if last is None:
             return clauses
         for first in range(last, max(-1, last - _CLAUSES), -1):
-            some = clauses[first:]
-            if not (first and self.conditions.search(clauses[first - 1])) and self._stands_alone(
-                clauses[first : last + 1]
-            ):
-                return some
+            before = clauses[first - 1] if first else ""
+            if self.conditions.search(before) or self._asks_more(before, clauses[first:]):
+                continue
+            if self._stands_alone(clauses[first : last + 1]):
+                return clauses[first:]
         return clauses
+
+    def _asks_more(self, clause: str, rest: Sequence[str]) -> bool:
+        """Whether a clause is no lead-in but a question of its own: 补卡多少钱，青云套餐多少钱."""
+        if not self.asks.search(clause):
+            return False
+        return not {*read_text(clause, self.language).content} <= {
+            *read_text(self.joined(rest), self.language).content
+        }
 
     def joined(self, clauses: Sequence[str]) -> str:
         """The clauses as one text."""

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import sentencex
 
@@ -24,7 +25,7 @@ _INLINE_LISTS = (
 )
 _SQUEEZED = re.compile(r"(?<=[?？])(?=[A-Za-z぀-ヿ一-鿿])")
 _ENDS = re.compile(r"[.。．!！?？:：;；…」』）)\"”]\s*$")
-_CLAUSE = re.compile(r"[,、，;；]\s*")
+_CLAUSE = re.compile(r"[,、，;；]\s*|(?<=[぀-ヿ一-鿿])\s+(?=[぀-ヿ一-鿿])")  # 太差了 转人工
 _CALL = 3  # characters: of a list, "…, 人", the last word is no call
 _QUOTED_ON = re.compile(r"(?:と|って|という|との|などと)")
 _SAYS_SOMETHING = re.compile(r"[^\W_]")
@@ -197,7 +198,23 @@ def _segments(line: str, wording: Wording) -> list[str]:
                 pieces[-1] += part  # 「本当ですか？」と聞かれました is one sentence
             else:
                 pieces.append(part.strip())
-    return [piece for piece in pieces if piece]
+    return [one for piece in pieces if piece for one in _side_by_side(piece, wording)]
+
+
+def _side_by_side(sentence: str, wording: Wording) -> list[str]:
+    """The questions that only a comma parts: 补卡多少钱，套餐多少钱. Each ends as one and names its own."""
+    joints = list(_CLAUSE.finditer(sentence))
+    bounds = [0, *(joint.end() for joint in joints), len(sentence)]
+    whole = [_is_whole(_bare(sentence[start:end]), wording) for start, end in pairwise(bounds)]
+    cuts = [joint for at, joint in enumerate(joints) if whole[at] and whole[at + 1]]
+    starts = [0, *(cut.end() for cut in cuts)]
+    ends = [*(cut.start() for cut in cuts), len(sentence)]
+    return [sentence[start:end] for start, end in zip(starts, ends, strict=True)]
+
+
+def _is_whole(clause: str, wording: Wording) -> bool:
+    ends = wording.question_end.search(clause) is not None
+    return ends and not continues(clause, wording, item=False)
 
 
 def _without_noise(sentence: str, wording: Wording) -> str:

@@ -40,6 +40,7 @@ class Wording:
     signature: re.Pattern[str]  # the line that begins a signature
     question_start: re.Pattern[str]
     question: re.Pattern[str]
+    question_end: re.Pattern[str]  # how a clause ends that is a question, not a part of one
     answer: re.Pattern[str]  # a whole message that replies to a question of ours
     person: re.Pattern[str]  # a whole sentence that asks for somebody to talk to
     open_offer: re.Pattern[str]  # a question of ours that any subject may follow: "anything else?"
@@ -87,6 +88,7 @@ def wording(language: Language) -> Wording:
         signature=re.compile(rf"\s*(?:{noise['signature']})\s*$", re.IGNORECASE),
         question_start=_any(question["begins"]),
         question=_any(question["anywhere"]),
+        question_end=_any(question.get("ends", []), after="$"),
         answer=_any(data["answers"]),
         person=_any(data["person"]),
         open_offer=_any(data["open_offers"]),

@@ -17,6 +17,25 @@ from tests.understanding.asking import conversation
     [
         pytest.param("How do I activate my card?", ["How do I activate my card?"], id="nothing to do"),
         pytest.param("Hi there! How do I activate my card?", ["How do I activate my card?"], id="greeting"),
+        pytest.param(
+            "补卡多少钱，青云套餐一个月多少",
+            ["补卡多少钱", "青云套餐一个月多少"],
+            id="questions side by side",
+        ),
+        pytest.param(
+            "停机保号怎么办 宽带移机多少钱啊",
+            ["停机保号怎么办", "宽带移机多少钱啊"],
+            id="questions side by side, a space between them",
+        ),
+        pytest.param(
+            "能换货吗，没有小票的话", ["能换货吗，没有小票的话"], id="a condition behind a question"
+        ),
+        pytest.param("发票怎么开，要多久", ["发票怎么开，要多久"], id="a question that leans on the other"),
+        pytest.param(
+            "我想问一下他家的评分如何啊，值得去吗",
+            ["他家的评分如何啊，值得去吗"],
+            id="a question in other words",
+        ),
         pytest.param("hello how do i activate my card", ["how do i activate my card"], id="no punctuation"),
         pytest.param(
             "Dear team,\n\nI hope you are well. How do I close my account?\n\nBest regards,\nJane Doe\nACME",

@@ -14,12 +14,12 @@ from tests.understanding.asking import conversation
 WANTS: dict[Language, str] = {
     "en": "human|Human please|agent|talk to a human|I want to speak with support|let me talk to a real person|Can I speak to someone?|Hi, can I please talk to an agent?|connect me to an operator|transfer me to customer service|give me a human|I don't want to talk to a bot|is there a real person I can talk to?|I'd like to make a complaint|I need a human|get me your manager|speak to a representative please|Where can I complain, I want a human|this is no help, let me talk to a real person|This is useless. Let me talk to a human!|live chat",
     "ja": "オペレーターにつないでください|担当者と話したい|人と話したいです|人間に代わって|人間と話せますか|有人チャット|オペレーター|担当の方をお願いします|もう人間と話させて|担当者につないでもらえますか|ロボットじゃなくて人間と話したい|苦情を言いたい|責任者を出して|全然役に立たない、人と話したい|スタッフと直接話したいのですが|担当者につないでくれますか|サポートの人とお話しできますか|人間の担当者に繋いで",
-    "zh": "人工|转人工|我要找人工客服！|轉人工客服|人工客服|找人工|我要投诉|请转接人工|能不能转人工|我想跟真人说话|有没有人工客服|帮我转接客服|叫你们经理来|太差了，转人工|我不想和机器人说话|接人工服务|我要和客服聊|真人客服|转人工谢谢",
+    "zh": "人工|转人工|我要找人工客服！|轉人工客服|人工客服|找人工|我要投诉|请转接人工|能不能转人工|我想跟真人说话|有没有人工客服|帮我转接客服|叫你们经理来|太差了，转人工|我不想和机器人说话|接人工服务|我要和客服聊|真人客服|转人工谢谢|我要找真人客服别给我机器人|别给我机器人|太差了 转人工|给我找个活人来跟我说|说了半天没用 叫你们经理来",
 }
 ASKS: dict[Language, str] = {
     "en": "How do I talk to my bank's agent about a loan?|Can I speak at the meeting?|How do I become an agent?|Do I need a representative to file taxes?|Can a person under 18 open an account?|What does customer service cost?|human resources|how to hand over the keys to an agent|How do I file a complaint against my landlord?|is there a person in charge of noise complaints?|talk to the doctor about pills|is this the person in charge?|I want a human rights lawyer, who can help|What do you sell, human food or dog food?",
     "ja": "担当者の変更方法を教えてください|人と話すのが苦手です|オペレーターの仕事に応募したい|窓口の営業時間は？|苦情の処理件数を知りたい|人材募集に応募したい|子育ての相談をしたい|サポートセンターの電話番号は？|担当者不在の場合は|近所の騒音の苦情はどこに言えばいいですか|責任者の資格は必要ですか|有人改札はありますか|人間ドックですか|担当者と話したいのですが、予約は必要ですか",
-    "zh": "人工智能是什么|怎么投诉商家|人工费多少|客服工作时间|怎么联系客服|客服电话是多少|投诉的处理时间|找回密码|换人签收可以吗|找人代收可以吗|可以叫人代领吗|联系人怎么修改|转账|转让门票|更换负责人需要什么材料|你是什么公司",
+    "zh": "人工智能是什么|怎么投诉商家|人工费多少|客服工作时间|怎么联系客服|客服电话是多少|投诉的处理时间|找回密码|换人签收可以吗|找人代收可以吗|可以叫人代领吗|联系人怎么修改|转账|转让门票|更换负责人需要什么材料|你是什么公司|机器人客服怎么关掉|扫地机器人不要了怎么退",
 }  # fmt: skip
 CASES = [
     (text, one, wanted)
