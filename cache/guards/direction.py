@@ -1,4 +1,7 @@
-"""From where and to where: "pounds to euros" is not "euros to pounds"; AからB, 从A到B. Done, or to do."""
+"""From where and to where: "pounds to euros" is not "euros to pounds"; AからB, 从A到B.
+
+Also done, or to do; after something, or until it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from functools import lru_cache
 from typing import Self
 
 from cache.guards import Compared
+from cache.guards.since import turned_round
 from cache.guards.voice import done_to
 from cache.reading.tables import read_table
 from cache.reading.words import REMEMBERED, Text, content_word
@@ -123,6 +127,8 @@ class DirectionGuard:
         done = done_to(compared.asked, compared.nearest)
         if done and all(done_to(compared.asked, text) for text in compared.stored):
             return done
+        if spans := turned_round(compared.asked, compared.nearest, compared.stored):
+            return spans
         way = self.languages[compared.language]
         asked = way(compared.asked)
         turned = _turned(asked, way(compared.nearest))
