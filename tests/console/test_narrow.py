@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.console.browsing import Chromium, needs_chromium, opened
 from tests.gateway.running import Gateway
@@ -21,6 +22,17 @@ def test_no_page_is_wider_than_a_telephone(desk: Gateway, chromium: Chromium, pa
         page = boss.sign_in("boss", at=f"/console/{path}")
         page.wait_for_load_state("networkidle")
         assert page.evaluate("document.documentElement.scrollWidth") <= SCREEN["width"]
+
+
+def test_the_heads_of_the_audit_stand_on_one_line(desk: Gateway, chromium: Chromium) -> None:
+    desk.answer("When does the library open?")
+    desk.write()
+    with chromium.person(desk.url, viewport=SCREEN, locale="zh-CN") as sato:
+        heads = sato.sign_in(at="/console/audit").locator(".shelves .head")
+        expect(heads.first).to_be_visible()
+        heights = [box["height"] for head in heads.all() if (box := head.bounding_box())]
+    assert heights
+    assert max(heights) < 2 * min(heights)
 
 
 def test_a_question_has_room_in_the_queue(desk: Gateway, chromium: Chromium) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from cache.entries import Entry
 from gateway.review.entries.approval import Approvals, Preview
-from tests.chatbot import Chatbot, Says
+from tests.chatbot import Chatbot, Context, Says
 from tests.console.browsing import Chromium, listening, needs_chromium, opened
 from tests.gateway.running import Gateway
 
@@ -82,12 +82,15 @@ def test_a_draft_is_marked_where_it_has_no_support_and_can_be_started_from(
 ) -> None:
     written = "A book that is late costs 300 yen a day. You can renew a loan at the counter."
     passage = "You can renew a loan at the counter of the library. A book that is late costs nothing in the first week."
-    chatbot.when("very old library book", Says(written, contexts=[passage]))
+    chatbot.when(
+        "very old library book", Says(written, contexts=[Context(text=passage, title="", source="")])
+    )
     ticket = _ticket(desk, "What happens if I return a very old library book late?")
     assert _stored(desk, ticket).outcome == "withheld"
     with chromium.person(desk.url) as sato:
         page = sato.sign_in(at=f"/console/tickets/{ticket}")
         expect(page.locator(".marked .unsupported").first).to_be_visible()
+        expect(page.locator(".passages summary")).to_contain_text("You can renew a loan at the counter of t…")
         page.keyboard.press("e")
         expect(page.locator(".answer-field textarea")).not_to_have_value("")
         expect(page.locator(".answer-field textarea")).to_be_focused()

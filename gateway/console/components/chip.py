@@ -8,7 +8,7 @@ from nicegui import ui
 
 from gateway.console.texts import Texts
 
-__all__ = ["Tone", "chip", "outcome_chip", "state_chip", "tone_of"]
+__all__ = ["Tone", "chip", "outcome_chip", "state_chip", "tone_of", "topic_of", "with_topic"]
 
 Tone = Literal["good", "calm", "warn", "bad", "quiet"]
 _TONES: dict[str, Tone] = {
@@ -28,6 +28,16 @@ def tone_of(name: str) -> Tone:
 def chip(text: str, tone: Tone = "quiet") -> ui.label:
     """A word in a small coloured box."""
     return ui.label(text).classes(f"chip {tone}")
+
+
+def topic_of(t: Texts, topic: str) -> str:
+    """A topic of what is forbidden: ours in the reader's words, the policy's as it is called there."""
+    return t.or_else(f"topics.{topic}", topic)
+
+
+def with_topic(t: Texts, name: str, topic: str | None) -> str:
+    """A class, and its topic if it has one."""
+    return f"{name} · {topic_of(t, topic)}" if topic else name
 
 
 def outcome_chip(t: Texts, outcome: str) -> ui.label:

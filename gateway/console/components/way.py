@@ -10,7 +10,7 @@ from cache.matching import Hit, Miss, NearMiss
 from classifiers.faithfulness import Checked, StatementState, StatementVerdict, Unchecked
 from classifiers.gate import GateLabel, GateVerdict
 from gateway.console.components.amounts import milliseconds, share
-from gateway.console.components.chip import Tone, chip
+from gateway.console.components.chip import Tone, chip, with_topic
 from gateway.console.components.reasons import reason_of, statement_reason
 from gateway.console.texts import Texts
 from gateway.domain import Correction, Draft, Failed, NothingRelevant, Offers, Passage, Sent, Step
@@ -99,8 +99,7 @@ def _correction(t: Texts, correction: Correction | None) -> None:
 
 
 def _gate(t: Texts, verdict: GateVerdict, why: str) -> None:
-    name = t(f"labels.{verdict.label}")
-    named = f"{name} · {verdict.topic}" if verdict.topic else name
+    named = with_topic(t, t(f"labels.{verdict.label}"), verdict.topic)
     _line(named, LABEL_TONES[verdict.label], t("try_it.score", score=f"{verdict.score:.3f}"))
     _said(why)
     if verdict.nearest is not None:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
+from gateway.console.components.chip import with_topic
 from gateway.console.components.moments import zone_of
 from gateway.console.texts import Texts
 from gateway.console.visit import Visit
@@ -76,7 +77,7 @@ def ended(t: Texts, reason: str) -> str:
     """Why a question ended as it did, in the reader's words; a topic stands behind its class."""
     name, _, topic = reason.partition(":")
     said = t.or_else(f"ended.{name}", t.or_else(f"reasons.{name}", name))
-    return f"{said} · {topic}" if topic else said
+    return with_topic(t, said, topic)
 
 
 def _moment(text: str | None) -> datetime | None:

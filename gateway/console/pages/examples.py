@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from nicegui import ui
 
-from gateway.console.components.chip import Tone, chip
+from gateway.console.components.chip import Tone, chip, with_topic
 from gateway.console.components.confirm import confirmed
 from gateway.console.components.empty import empty
 from gateway.console.components.moments import dated, moment, when
@@ -91,7 +91,7 @@ class _Page:
         with ui.element("section").classes("card example").props(f"data-id={one.id}"):
             with ui.element("div").classes("line"):
                 name = t(f"labels.{one.label}")
-                chip(f"{name} · {one.topic}" if one.topic else name, LABEL_TONES[one.label])
+                chip(with_topic(t, name, one.topic), LABEL_TONES[one.label])
                 ui.label(one.text).classes("strong grow")
                 if self.visit.person.may("admin"):
                     self._decisions(one)

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from cache.matching import Candidate
 from classifiers.faithfulness import StatementState
-from gateway.console.components.chip import chip
+from gateway.console.components.chip import chip, topic_of
 from gateway.console.components.moments import when
 from gateway.console.components.reasons import reason_of, statement_reason
 from gateway.console.texts import Texts
@@ -19,6 +19,8 @@ from gateway.review.judgements import Drafted
 from gateway.review.tickets import Ticket, TicketEvent
 
 __all__ = ["asked", "card", "drawn_draft", "entries_near", "happened", "passages", "stopped"]
+
+SHOWN_OF_NAME = 40  # characters of a passage that has no name
 
 Found = Mapping[str, Any]
 
@@ -91,7 +93,7 @@ def _found(t: Texts, found: Found) -> None:
                 chip(t.or_else(f"labels.{label}", label), _LABEL_TONES.get(label, "quiet"))
                 _score(t, found.get("score"))
                 if found.get("topic"):
-                    ui.label(found["topic"]).classes("mono small")
+                    ui.label(topic_of(t, found["topic"])).classes("small")
             case "near_miss" | "hit":
                 chip(t(f"found.{kind}"), "calm")
                 _score(t, found.get("score"))
@@ -206,11 +208,18 @@ def passages(visit: Visit, found: Sequence[Found]) -> None:
 def _passage(t: Texts, passage: Found) -> None:
     with ui.element("details").classes("passage"):
         with ui.element("summary"):
-            ui.label(passage.get("title") or passage.get("source") or t("ticket.passage")).classes("strong")
+            named = passage.get("title") or passage.get("source") or _beginning(passage["text"])
+            ui.label(named or t("ticket.passage")).classes("strong")
             ui.label(passage.get("source") or "").classes("faint small")
             if passage.get("score") is not None:
                 ui.label(f"{passage['score']:.2f}").classes("small push")
         ui.label(passage["text"]).classes("pre")
+
+
+def _beginning(text: str) -> str:
+    """The first line of a passage that has no name, without the marks of a heading."""
+    line = next((line.strip("#*-| ") for line in text.splitlines() if line.strip("#*-| ")), "")
+    return line if len(line) <= SHOWN_OF_NAME else f"{line[:SHOWN_OF_NAME]}…"
 
 
 def entries_near(visit: Visit, found: Sequence[Candidate]) -> None:

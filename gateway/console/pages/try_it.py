@@ -9,7 +9,7 @@ from nicegui.events import UploadEventArguments
 
 from classifiers.gate import GateVerdict
 from gateway.console.components.amounts import milliseconds
-from gateway.console.components.chip import chip, outcome_chip
+from gateway.console.components.chip import chip, outcome_chip, with_topic
 from gateway.console.components.empty import empty
 from gateway.console.components.way import LABEL_TONES, show_way
 from gateway.console.figures.seen import ended
@@ -155,6 +155,6 @@ def _verdict(t: Texts, verdict: GateVerdict | None) -> None:
             chip(t("try_it.failed_verdict"), tone="bad")
             return
         name = t(f"labels.{verdict.label}")
-        chip(f"{name} · {verdict.topic}" if verdict.topic else name, LABEL_TONES[verdict.label])
+        chip(with_topic(t, name, verdict.topic), LABEL_TONES[verdict.label])
         ui.label(f"{verdict.score:.2f}").classes("quiet small")
         ui.tooltip(verdict.reason)
