@@ -1,29 +1,38 @@
-"""Where an English sentence was copied but for a number: "three permits" where "two permits" stand.
+"""Where a sentence was copied but for a number: "three permits" where "two permits" stand.
 
-The other number stands somewhere in the contexts, or it would be new, so what counts is the word behind it.
+The other number stands somewhere in the contexts, or it would be new, so what counts is the word behind it. In
+Japanese and Chinese, whose words nothing parts, it is the characters on both sides: 授权码24小时内有效 beside
+授权码75分钟内有效. A number that the evidence itself has is another case's.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from classifiers.faithfulness.contradictions.exchanged import LONGEST_ALIGNED, replaced
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.quantities.numerals import WORDS
+from classifiers.faithfulness.quantities.pool import Quantity, QuantityPool
 from classifiers.faithfulness.wording import lexicon, stem
 
 __all__ = ["recounted"]
 
 VALUES = {stem(word): str(value) for word, value in WORDS.items()}
 FEWEST_COPIED = 2  # words with content beside the number, if the same word follows it, and one more if not
+REACH = 2  # characters on each side that are the same
+LEFT_OF_UNIT = re.compile("^(?:钟|鐘|間)")  # 75分 of 75分钟
+TIMES = {"minute", "day", "workday", "month"}
 LEAST_COPIED = 0.5  # of the words with content, if the same word follows
 
 
 def recounted(line: Line, window: Sequence[Line], known: Iterable[Line]) -> tuple[tuple[str, str], ...]:
     """The number, and the one in its place."""
+    if line.language != "en":
+        return _between_the_same(line, window, list(known))
     mine = line.terms.units
-    if line.language != "en" or len(mine) > LONGEST_ALIGNED or not any(map(_value, mine)):
+    if len(mine) > LONGEST_ALIGNED or not any(map(_value, mine)):
         return ()
     known = list(known)
     found = []
@@ -42,6 +51,45 @@ def recounted(line: Line, window: Sequence[Line], known: Iterable[Line]) -> tupl
             if not elsewhere:
                 found.append((f"{mine[a]} {head}", f"{one.terms.units[c]} {head}"))
     return tuple(dict.fromkeys(found))
+
+
+def _between_the_same(
+    line: Line, window: Sequence[Line], known: Sequence[Line]
+) -> tuple[tuple[str, str], ...]:
+    """Numbers that stand where the evidence has another, and nowhere between these characters."""
+    here = QuantityPool(one for each in window for one in each.quantities)
+    mine = [
+        one for one in _set_in(line) if len(one[1]) == len(one[2]) == REACH and here.find(one[0]) != "same"
+    ]
+    if not mine:
+        return ()
+    there = [one for each in window for one in _set_in(each)]
+    everywhere = [one for each in known for one in _set_in(each)]
+    found = []
+    for number, before, after in mine:
+        pool = QuantityPool(one for one, *sides in everywhere if sides == [before, after])
+        others = [one for one, *sides in there if sides == [before, after] and _alike(number, one)]
+        if others and pool.find(number) != "same" and not number.approximate:
+            found.append((number.text, others[0].text))
+    return tuple(dict.fromkeys(found))
+
+
+def _set_in(line: Line) -> Iterator[tuple[Quantity, str, str]]:
+    """Its numbers that stand there once, with the characters on either side."""
+    text = line.plain
+    for number in line.quantities:
+        at = text.find(number.text)
+        if at >= 0 and text.find(number.text, at + 1) < 0:
+            yield (
+                number,
+                text[max(0, at - REACH) : at],
+                LEFT_OF_UNIT.sub("", text[at + len(number.text) :])[:REACH],
+            )
+
+
+def _alike(one: Quantity, other: Quantity) -> bool:
+    """Whether two numbers measure the same: both a time, or in one unit."""
+    return one.unit == other.unit or {one.unit, other.unit} <= TIMES
 
 
 def _other_numbers(mine: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[int, int]]:
