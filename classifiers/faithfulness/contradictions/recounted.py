@@ -1,6 +1,6 @@
 """Where a sentence was copied but for a number: "three permits" where "two permits" stand.
 
-The other number stands somewhere in the contexts, or it would be new, so what counts is the word behind it. In
+The other number stands somewhere in the contexts, or it would be new: what counts is the word behind it. In
 Japanese and Chinese, whose words nothing parts, it is the characters on both sides: 授权码24小时内有效 beside
 授权码75分钟内有效. A number that the evidence itself has is another case's.
 """
