@@ -35,13 +35,15 @@ NEGATION_EN = re.compile(
 class Line:
     """A sentence of a passage, or a statement. What few need is read when it is asked for."""
 
-    def __init__(self, text: str, *, start: int = 0, opens: bool = True) -> None:
+    def __init__(self, text: str, *, start: int = 0, opens: bool = True, heads: Line | None = None) -> None:
         self.text = text
         self.start = start  # in its passage
         self.opens = opens  # the sentence that it is a part of
+        self.heads = heads  # the first row of its table, whose words belong to each row
         self.plain = folded(text)
         self.terms: Terms = terms(self.plain)
-        self.content = frozenset(self.terms.content) | frozenset(self.terms.light)
+        own = frozenset(self.terms.content) | frozenset(self.terms.light)
+        self.content: frozenset[str] = own | heads.content if heads else own
 
     @cached_property
     def language(self) -> str:
@@ -96,7 +98,9 @@ class Line:
             found[-1] = f"{found[-1]} {rest}"
         else:
             found.append(rest)
-        return tuple(Line(text, opens=not at) for at, text in enumerate(found)) if found[1:] else (self,)
+        if not found[1:]:
+            return (self,)
+        return tuple(Line(text, opens=not at, heads=self.heads) for at, text in enumerate(found))
 
     @cached_property
     def denials(self) -> list[set[str]]:

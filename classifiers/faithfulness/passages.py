@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -25,6 +25,7 @@ STEM_SHARE = 0.7
 MOST_REMEMBERED = 128  # passages; 65 bytes a character in English, 280 in Japanese
 LONGEST_REMEMBERED = 4_000  # characters
 EDGES = "\n.。!！?？,，、;；:：()[]{}「」『』“”\"'|*•·"  # of a clause; "" is one, too
+RULE = re.compile(r"[ \t|]*\n[ \t]*\|?[ \t]*:?-{2,}[-:| \t]*(?:\n|$)")  # below the first row of a table
 SHORTEST_COMPOUND = 6  # letters of a word that may stand apart in the contexts: smart phone
 
 
@@ -41,7 +42,7 @@ class Passage:
     """One text, read once: its sentences with an index of their words."""
 
     def __init__(self, text: str) -> None:
-        self.lines = [Line(s.text, start=s.start) for s in sentences(text)]
+        self.lines = list(_lines(text))
         self.plain = "\n".join(line.plain for line in self.lines)
         self.squeezed = "\n".join("".join(line.plain.split()) for line in self.lines)
         self.pairs = {pair for line in self.lines for pair in itertools.pairwise(line.terms.units)}
@@ -59,6 +60,19 @@ class Passage:
             if len(word) >= STEM and word.isascii():
                 found[word[:STEM]].append(word)
         return found
+
+
+def _lines(text: str) -> Iterator[Line]:
+    """Its sentences; the rows of a table know its first one."""
+    heads: Line | None = None
+    for sentence in sentences(text):
+        is_row = sentence.text.startswith("|")
+        line = Line(sentence.text, start=sentence.start, heads=heads if is_row else None)
+        if not is_row:
+            heads = None
+        elif RULE.match(text, sentence.start + len(sentence.text)):
+            heads = line
+        yield line
 
 
 _remembered = lru_cache(MOST_REMEMBERED)(Passage)
