@@ -7,6 +7,7 @@ if another part has its words, with another number of the same kind that the sta
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from classifiers.faithfulness.lines import Line
@@ -18,6 +19,7 @@ __all__ = ["crossed"]
 
 LEAST_TOLD = 0.3  # weight of the words that only the other part has
 MOST_OF_IT = 0.6  # of the statement's part that the other part has, with what stands before it
+JOINTS = re.compile("[的是了]")  # in a pair of Chinese characters
 FEWEST = 2  # terms of a part of the statement that can be compared alone
 
 
@@ -73,7 +75,7 @@ def _is_frame(part: Line) -> bool:
 
 def _words_beside(each: Said, number: Quantity) -> set[str]:
     """What the statement says of a number, without endings and particles."""
-    words = {term for term in each.content if not HIRAGANA.search(term)}
+    words = {term for term in each.content if not (HIRAGANA.search(term) or JOINTS.search(term))}
     part = next((part for part in each.line.parts if number in part.quantities), each.line)
     beside = words & part.content
     return beside if len(beside) >= FEWEST else words
