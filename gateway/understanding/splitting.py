@@ -234,10 +234,14 @@ def _without_noise(sentence: str, wording: Wording) -> str:
 
 
 def _wants_person(sentence: str, wording: Wording) -> bool:
-    """Whether a sentence calls for a person, or ends in a clause that does: "no use, I want a human"."""
+    """Whether a sentence calls for a person, or ends in a clause that does: "no use, I want a human".
+
+    One that asks nothing may begin with it: 人間に代わってください もう機械はいやです.
+    """
     said = _bare(sentence)
-    last = _CLAUSE.split(said)[-1]
-    return bool(wording.person.fullmatch(said) or (len(last) >= _CALL and wording.person.fullmatch(last)))
+    clauses = _CLAUSE.split(said)
+    told = [said, clauses[-1]] if _asks(sentence, wording) else [said, clauses[-1], clauses[0]]
+    return any(len(one) >= _CALL or one == said for one in told if wording.person.fullmatch(one))
 
 
 def _asks(sentence: str, wording: Wording) -> bool:

@@ -13,8 +13,8 @@ from tests.understanding.asking import conversation
 
 WANTS: dict[Language, str] = {
     "en": "human|Human please|agent|talk to a human|I want to speak with support|let me talk to a real person|Can I speak to someone?|Hi, can I please talk to an agent?|connect me to an operator|transfer me to customer service|give me a human|I don't want to talk to a bot|is there a real person I can talk to?|I'd like to make a complaint|I need a human|get me your manager|speak to a representative please|Where can I complain, I want a human|this is no help, let me talk to a real person|This is useless. Let me talk to a human!|live chat",
-    "ja": "オペレーターにつないでください|担当者と話したい|人と話したいです|人間に代わって|人間と話せますか|有人チャット|オペレーター|担当の方をお願いします|もう人間と話させて|担当者につないでもらえますか|ロボットじゃなくて人間と話したい|苦情を言いたい|責任者を出して|全然役に立たない、人と話したい|スタッフと直接話したいのですが|担当者につないでくれますか|サポートの人とお話しできますか|人間の担当者に繋いで",
-    "zh": "人工|转人工|我要找人工客服！|轉人工客服|人工客服|找人工|我要投诉|请转接人工|能不能转人工|我想跟真人说话|有没有人工客服|帮我转接客服|叫你们经理来|太差了，转人工|我不想和机器人说话|接人工服务|我要和客服聊|真人客服|转人工谢谢|我要找真人客服别给我机器人|别给我机器人|太差了 转人工|给我找个活人来跟我说|说了半天没用 叫你们经理来",
+    "ja": "オペレーターにつないでください|担当者と話したい|人と話したいです|人間に代わって|人間と話せますか|有人チャット|オペレーター|担当の方をお願いします|もう人間と話させて|担当者につないでもらえますか|ロボットじゃなくて人間と話したい|苦情を言いたい|責任者を出して|全然役に立たない、人と話したい|スタッフと直接話したいのですが|担当者につないでくれますか|サポートの人とお話しできますか|人間の担当者に繋いで|人間に代わってください もう機械はいやです|オペレーターにつないでください、急いでいます",
+    "zh": "人工|转人工|我要找人工客服！|轉人工客服|人工客服|找人工|我要投诉|请转接人工|能不能转人工|我想跟真人说话|有没有人工客服|帮我转接客服|叫你们经理来|太差了，转人工|我不想和机器人说话|接人工服务|我要和客服聊|真人客服|转人工谢谢|我要找真人客服别给我机器人|别给我机器人|太差了 转人工|给我找个活人来跟我说|说了半天没用 叫你们经理来|转人工，我不想再等了",
 }
 ASKS: dict[Language, str] = {
     "en": "How do I talk to my bank's agent about a loan?|Can I speak at the meeting?|How do I become an agent?|Do I need a representative to file taxes?|Can a person under 18 open an account?|What does customer service cost?|human resources|how to hand over the keys to an agent|How do I file a complaint against my landlord?|is there a person in charge of noise complaints?|talk to the doctor about pills|is this the person in charge?|I want a human rights lawyer, who can help|What do you sell, human food or dog food?",
