@@ -37,6 +37,7 @@ from gateway.routes import (
 )
 from gateway.routes.envelope import envelope
 from gateway.routes.middleware import BodyLimit, RequestId
+from storage.quick import REST_S
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
@@ -117,6 +118,8 @@ def _lifespan_of(console: FastAPI | None) -> Callable[[FastAPI], AbstractAsyncCo
 def _render(request: Request, error: SekishoError, *, status: int | None = None) -> JSONResponse:
     request.app.state.services.telemetry.metrics.errors.labels(error.code).inc()
     headers = {"x-sekisho-outcome": "error", "x-sekisho-reason": error.code}
+    if error.status == StoreUnavailable.status:
+        headers["retry-after"] = f"{REST_S:.0f}"
     return JSONResponse(envelope(error), status or error.status, headers)
 
 

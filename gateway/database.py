@@ -12,7 +12,8 @@ from sqlalchemy import Column, RowMapping, Table, and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.errors import NotFound, StoreUnavailable
-from storage.sql import Database, DatabaseUnavailable
+from storage.quick import Door
+from storage.sql import DatabaseUnavailable
 from storage.texts import storable
 
 __all__ = ["Page", "page", "reading", "row_of", "writing"]
@@ -22,7 +23,7 @@ T = TypeVar("T")
 
 
 @asynccontextmanager
-async def reading(db: Database, what: str) -> AsyncIterator[AsyncConnection]:
+async def reading(db: Door, what: str) -> AsyncIterator[AsyncConnection]:
     """A connection to read from. Raises `StoreUnavailable`, naming what can't be read."""
     try:
         async with db.connect() as connection:
@@ -32,7 +33,7 @@ async def reading(db: Database, what: str) -> AsyncIterator[AsyncConnection]:
 
 
 @asynccontextmanager
-async def writing(db: Database, what: str) -> AsyncIterator[AsyncConnection]:
+async def writing(db: Door, what: str) -> AsyncIterator[AsyncConnection]:
     """A transaction. Raises `StoreUnavailable`, naming what can't be changed."""
     try:
         async with db.begin() as connection:

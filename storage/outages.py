@@ -8,7 +8,7 @@ from sqlalchemy import URL, exc
 
 from storage.address import place
 
-__all__ = ["explanation", "is_outage"]
+__all__ = ["DatabaseUnavailable", "explanation", "is_outage"]
 
 # SQLSTATE classes of statements and values that PostgreSQL refused; there is nothing wrong with the server.
 OURS = frozenset({"0A", "21", "22", "23", "26", "42", "44"})
@@ -30,6 +30,10 @@ SQLSTATE_ADVICE = {
     "53": "The server is out of connections, memory or disk.",
     NO_PRIVILEGE: "Grant this user the right to create and change tables in the schema.",
 }
+
+
+class DatabaseUnavailable(Exception):  # noqa: N818 - errors are named as facts
+    """The store of truth could not be opened, read or written."""
 
 
 def is_outage(error: exc.SQLAlchemyError) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from storage import migrations, sqlite
 from storage.address import AddressError, database_file, driver_url, place
-from storage.outages import explanation, is_outage
+from storage.outages import DatabaseUnavailable, explanation, is_outage
+from storage.quick import READERS, WRITERS, Quick
 from storage.schema import metadata
 from storage.schema.base import use_seal
 from storage.sealing import Seal
@@ -27,8 +29,8 @@ __all__ = ["Database", "DatabaseUnavailable"]
 BUSY_TIMEOUT_S = 10.0  # another process may hold SQLite's write lock while it imports a large file
 CHECKED_BYTES = 256 * 1024 * 1024  # quick_check reads the whole file, about a second for this much
 CONNECT_TIMEOUT_S = 10.0
-# A server that is gone without a word must not hold a question for ever. What nobody's question
-# waits for, as an index on a large table after an upgrade, takes as long as it takes.
+# A server that is gone without a word must not hold a page or an import for ever; an asker waits less
+# (`storage.quick`). What nobody waits for, as an index on a large table after an upgrade, takes its time.
 STATEMENT_TIMEOUT_S = 60.0
 POOL_TIMEOUT_S = 20.0
 READ_ONLY = "25006"  # SQLSTATE of a server that takes no changes at the moment
@@ -36,18 +38,32 @@ LOG_TRIES = 20  # to empty SQLite's log while others read from it
 LOG_WAIT_S = 0.25
 
 
-class DatabaseUnavailable(Exception):  # noqa: N818 - errors are named as facts
-    """The store of truth could not be opened, read or written."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Engines:
+    """Pools of connections; some may be the same."""
+
+    reader: AsyncEngine
+    writer: AsyncEngine
+    quick_reader: AsyncEngine
+    quick_writer: AsyncEngine
+    patient: AsyncEngine  # its statements have no time limit
+
+    @property
+    def all(self) -> tuple[AsyncEngine, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self))
 
 
 class Database:
     """Pools of connections to one database, whose schema is the present one."""
 
-    def __init__(self, url: URL, *, reader: AsyncEngine, writer: AsyncEngine, patient: AsyncEngine) -> None:
+    def __init__(self, url: URL, engines: _Engines) -> None:
         self._url = url
-        self._reader = reader
-        self._writer = writer
-        self._patient = patient  # its statements have no time limit
+        self._engines = engines
+        self._quick = Quick(
+            connect=lambda: self._opened(engines.quick_reader.connect()),
+            begin=lambda: self._opened(engines.quick_writer.begin()),
+            place=place(url),
+        )
 
     @classmethod
     async def open(cls, url: str, *, seal: Seal | None = None) -> Database:
@@ -64,11 +80,11 @@ class Database:
             raise DatabaseUnavailable(str(error)) from error
         file = database_file(address)
         if file is None:
-            database = cls(address, **_server_engines(address))
+            database = cls(address, _server_engines(address))
         else:
             await to_thread.run_sync(_make_folder, file)
-            database = cls(address, **_file_engines(address))
-        for engine in (database._reader, database._writer, database._patient):
+            database = cls(address, _file_engines(address))
+        for engine in database._engines.all:
             use_seal(engine.sync_engine.dialect, seal)
         try:
             await database._prepare(file)
@@ -82,18 +98,20 @@ class Database:
         """Where the data is, with the password masked."""
         return self._url.render_as_string(hide_password=True)
 
-    @asynccontextmanager
-    async def begin(self) -> AsyncIterator[AsyncConnection]:
+    @property
+    def quick(self) -> Quick:
+        """The door for what an asker waits for."""
+        return self._quick
+
+    def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A write transaction: committed at the end of the block, rolled back on an exception.
 
         Raises:
             DatabaseUnavailable: if the store failed. A refused value or a broken constraint stays what it is.
         """
-        async with self._told(), self._writer.begin() as connection:
-            yield connection
+        return self._opened(self._engines.writer.begin())
 
-    @asynccontextmanager
-    async def connect(self) -> AsyncIterator[AsyncConnection]:
+    def connect(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A connection to read with: every statement sees the newest commit, and there is no transaction.
 
         Statements that must agree with each other, streams and writes belong into `begin`.
@@ -101,8 +119,7 @@ class Database:
         Raises:
             DatabaseUnavailable: if the store failed.
         """
-        async with self._told(), self._reader.connect() as connection:
-            yield connection
+        return self._opened(self._engines.reader.connect())
 
     async def purge(self) -> bool:
         """Let nothing that was deleted stay in the files of the database; False if a reader held it up.
@@ -114,8 +131,8 @@ class Database:
         """
         if self._url.get_backend_name() == "sqlite":
             return await self._empty_log()
-        patient = self._patient.execution_options(isolation_level="AUTOCOMMIT")
-        async with self._told(), patient.connect() as connection:
+        patient = self._engines.patient.execution_options(isolation_level="AUTOCOMMIT")
+        async with self._opened(patient.connect()) as connection:
             for table in metadata.sorted_tables:
                 await connection.execute(text(f'VACUUM "{table.name}"'))
         return True
@@ -131,12 +148,12 @@ class Database:
 
     async def close(self) -> None:
         """Give files and sockets back."""
-        for engine in (self._reader, self._writer, self._patient):
+        for engine in self._engines.all:
             await engine.dispose()
 
     async def _prepare(self, file: Path | None) -> None:
         try:
-            async with self._told(), self._patient.begin() as connection:
+            async with self._opened(self._engines.patient.begin()) as connection:
                 if file is not None:
                     await connection.run_sync(_check_file, file)
                 await connection.run_sync(migrations.upgrade)
@@ -152,10 +169,13 @@ class Database:
             ) from error
 
     @asynccontextmanager
-    async def _told(self) -> AsyncIterator[None]:
-        """Make `DatabaseUnavailable` of what means that the store failed us."""
+    async def _opened(
+        self, opening: AbstractAsyncContextManager[AsyncConnection]
+    ) -> AsyncIterator[AsyncConnection]:
+        """A connection; `DatabaseUnavailable` is made of what means that the store failed us."""
         try:
-            yield
+            async with opening as connection:
+                yield connection
         except (exc.SQLAlchemyError, TimeoutError) as error:
             if isinstance(error, exc.SQLAlchemyError) and not is_outage(error):
                 raise
@@ -184,7 +204,7 @@ def _make_folder(file: Path) -> None:
         ) from error
 
 
-def _file_engines(url: URL) -> dict[str, AsyncEngine]:
+def _file_engines(url: URL) -> _Engines:
     """Many readers without transactions beside one writer: what SQLite's WAL can do.
 
     A reader needs neither BEGIN nor ROLLBACK, each of which is a hop to the connection's thread.
@@ -222,44 +242,53 @@ def _file_engines(url: URL) -> dict[str, AsyncEngine]:
     def _begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")  # a deferred one fails when it turns to writing
 
-    return {"reader": reader, "writer": writer, "patient": writer}
+    return _Engines(reader=reader, writer=writer, quick_reader=reader, quick_writer=writer, patient=writer)
 
 
-def _server_engines(url: URL) -> dict[str, AsyncEngine]:
+def _server_engines(url: URL) -> _Engines:
+    """Askers have connections of their own: none waits behind a page or an import that waits itself."""
     if find_spec("asyncpg") is None:
         raise DatabaseUnavailable(
             f"{place(url)} needs the driver asyncpg: install it with pip install 'sekisho[postgres]'"
         )
+    from storage import postgres
 
     async def connected(*args: Any, **options: Any) -> Any:
-        import asyncpg  # type: ignore[import-untyped]  # it ships no types
-
         try:
-            return await asyncpg.connect(*args, **options)
+            return await postgres.connect(*args, **options)
         except (OSError, ValueError, TypeError) as error:  # no host, no route, no answer, no such option
             raise DatabaseUnavailable(explanation(url, error)) from error
 
-    def _reconnect(context: ExceptionContext) -> None:
-        """After a fail-over, or a time without writing, a session may go on refusing what a new one takes."""
-        if getattr(context.original_exception, "sqlstate", None) == READ_ONLY:
-            context.is_disconnect = True
-
     arguments = {"async_creator_fn": connected, "timeout": CONNECT_TIMEOUT_S}
-    writer = _engine(
+    limited = {**arguments, "command_timeout": STATEMENT_TIMEOUT_S}
+    writer = _server_engine(url, limited, pool_size=3, max_overflow=7)
+    quick = _server_engine(url, limited, pool_size=5, max_overflow=READERS + WRITERS - 5)
+    return _Engines(
+        reader=writer.execution_options(isolation_level="AUTOCOMMIT"),
+        writer=writer,
+        quick_reader=quick.execution_options(isolation_level="AUTOCOMMIT"),
+        quick_writer=quick,
+        patient=_engine(url, connect_args=arguments, poolclass=NullPool),
+    )
+
+
+def _server_engine(url: URL, connect_args: dict[str, Any], **sizes: int) -> AsyncEngine:
+    engine = _engine(
         url,
-        connect_args={**arguments, "command_timeout": STATEMENT_TIMEOUT_S},
+        connect_args=connect_args,
         pool_timeout=POOL_TIMEOUT_S,
-        pool_size=5,
-        max_overflow=15,
+        **sizes,
         pool_pre_ping=True,  # after a fail-over the first ticket must not be the one that finds out
         pool_recycle=1800,
     )
-    event.listen(writer.sync_engine, "handle_error", _reconnect)
-    return {
-        "reader": writer.execution_options(isolation_level="AUTOCOMMIT"),
-        "writer": writer,
-        "patient": _engine(url, connect_args=arguments, poolclass=NullPool),
-    }
+    event.listen(engine.sync_engine, "handle_error", _reconnect)
+    return engine
+
+
+def _reconnect(context: ExceptionContext) -> None:
+    """After a fail-over, or a time without writing, a session may go on refusing what a new one takes."""
+    if getattr(context.original_exception, "sqlstate", None) == READ_ONLY:
+        context.is_disconnect = True
 
 
 def _engine(url: URL, *, connect_args: dict[str, Any], **options: Any) -> AsyncEngine:

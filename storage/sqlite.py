@@ -16,8 +16,9 @@ import aiosqlite
 from aiosqlite.context import Result
 from anyio import to_thread
 
-__all__ = ["connect"]
+__all__ = ["CLOSE_S", "connect"]
 
+CLOSE_S = 0.5  # whoever gave up waiting waits for no longer until their connection is closed
 FIRST_ROWS = 256  # more than any lookup gives; a longer result is fetched in further crossings
 
 
@@ -100,6 +101,13 @@ class _Connection(aiosqlite.Connection):
     def cursor(self) -> Result[aiosqlite.Cursor]:
         """Make a cursor, which is no work for SQLite."""
         return Result(self._made())
+
+    async def close(self) -> None:
+        """Close after what is under way; where that takes long (a lock), the thread does it by itself."""
+        closing = asyncio.ensure_future(super().close())
+        await asyncio.wait({closing}, timeout=CLOSE_S)
+        if closing.done():
+            closing.result()
 
     async def _made(self) -> aiosqlite.Cursor:
         return _Cursor(self, self._conn.cursor())

@@ -37,7 +37,7 @@ class Cuts:
         read_at, cut = self._known.get((tenant, language), (-_FRESH_S, None))
         if monotonic() - read_at < _FRESH_S:
             return cut
-        async with self._db.connect() as connection:
+        async with self._db.quick.connect() as connection:
             cut = self._valid(await recall(connection, _name(tenant, language)))
         self._known[(tenant, language)] = (monotonic(), cut)
         return cut

@@ -14,8 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from cache.entries import EntryKind, EntryState
 from cache.reading.text import exact_key
 from storage.locking import one_at_a_time
+from storage.quick import Door
 from storage.schema import entries, entry_phrasings, entry_sources
-from storage.sql import Database
 
 __all__ = [
     "SERVED",
@@ -65,7 +65,7 @@ class Choices:
 
 
 @asynccontextmanager
-async def changing(db: Database, tenant: str) -> AsyncIterator[AsyncConnection]:
+async def changing(db: Door, tenant: str) -> AsyncIterator[AsyncConnection]:
     """A write transaction in which nobody else changes this tenant's entries.
 
     SQLite has one writer at a time; PostgreSQL is asked for a lock, so that two

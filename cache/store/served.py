@@ -51,7 +51,7 @@ class ServedEntries:
             "exact_key": exact_key(normalised),
             "normalised": normalised,
         }
-        async with self.db.connect() as connection:
+        async with self.db.quick.connect() as connection:
             found = entries_from_rows((await connection.execute(queries.SERVED_EXACT, values)).mappings())
         if not found:
             return None
@@ -66,9 +66,10 @@ class ServedEntries:
         An asker without a group (`""`) sees what is everybody's, another one that and their group's.
         """
         values = self._shelf(tenant, language) | {"group": group}
-        async with self.db.connect() as connection:
-            if ids is not None:
+        if ids is not None:
+            async with self.db.quick.connect() as connection:
                 return await self._known.served(connection, values | {"ids": list(ids)})
+        async with self.db.connect() as connection:
             return tuple(entries_from_rows((await connection.execute(queries.SERVED, values)).mappings()))
 
     async def whole_shelf(self, tenant: str, language: str) -> tuple[Entry, ...]:

@@ -65,14 +65,14 @@ class NextTurn:
             tickets.c.told_at.is_(None),
             tickets.c.answered_at > now - REMEMBERED,
         )
-        async with self._db.connect() as connection:  # most have nothing waiting: no write lock for them
+        async with self._db.quick.connect() as connection:  # most have nothing waiting: no write lock
             waiting = select(tickets.c.id).where(*untold, _of_asker(connection, conversation.asker, named))
             ids = (await connection.scalars(waiting.order_by(tickets.c.answered_at).limit(AT_ONCE))).all()
         if not ids:
             return ()
         taken = update(tickets).where(*untold, tickets.c.id.in_(ids)).values(told_at=now)
         shown = taken.returning(tickets.c.id, tickets.c.question, tickets.c.answer, tickets.c.answered_at)
-        async with self._db.begin() as connection:
+        async with self._db.quick.begin() as connection:
             rows = (await connection.execute(shown)).mappings().all()
             for row in rows:
                 detail = {"request_id": conversation.request_id}

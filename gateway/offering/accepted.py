@@ -71,7 +71,7 @@ class AcceptedOffers:
             NotFound: if it was not offered to this tenant and group, or is not served any more.
         """
         of_request = tickets.c.request_id == storable(request_id)
-        async with self._db.connect() as connection:
+        async with self._db.quick.connect() as connection:
             offered = await _offered(connection, asker, entry_id, of_request)
         if offered is None:
             raise NotFound("that entry was not offered in reply to that request", param="accept")
@@ -117,7 +117,7 @@ class AcceptedOffers:
         noted = select(ticket_events.c.detail).where(
             ticket_events.c.ticket_id == offered.id, ticket_events.c.event == EVENT
         )
-        async with changing(self._db, entry.tenant) as connection:
+        async with changing(self._db.quick, entry.tenant) as connection:
             if any(one["entry_id"] == entry.id for one in await connection.scalars(noted)):
                 return
             await connection.execute(insert(ticket_events), event | {"at": datetime.now(UTC)})

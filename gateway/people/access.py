@@ -197,7 +197,7 @@ class Keys:
             api_keys.c.id, api_keys.c.tenant, api_keys.c.role, api_keys.c.label, api_keys.c.group
         )  # fmt: skip
         query = select(*columns).where(api_keys.c.hash == digest, api_keys.c.revoked_at.is_(None))
-        async with reading(self._db, "API keys") as connection:
+        async with reading(self._db.quick, "API keys") as connection:
             row = (await connection.execute(query)).first()
         if row is None:
             return None

@@ -91,7 +91,7 @@ class PassageSearch:
     async def _rows(self, ids: Sequence[str]) -> Mapping[str, Row[*tuple[Any, ...]]]:
         if not ids:
             return {}
-        async with self._database.connect() as connection:
+        async with self._database.quick.connect() as connection:
             return {row.id: row for row in await connection.execute(_BY_ID, {"ids": list(ids)})}
 
 

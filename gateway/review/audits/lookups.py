@@ -116,17 +116,17 @@ class LookupLog(Batches[Lookup]):
         in_order = sorted(by_window)  # of all replicas: two can't lock up
         for key in in_order:
             await self._open_window(key, cuts[key.tenant, key.language])
-        async with self._database.begin() as connection:
+        async with self._database.quick.begin() as connection:
             for key in in_order:
                 await self._add(connection, key, cuts[key.tenant, key.language], by_window[key])
 
     async def _open_window(self, key: WindowKey, cut: Cut) -> None:
-        async with self._database.connect() as connection:
+        async with self._database.quick.connect() as connection:
             if await connection.scalar(select(audit_windows.c.id).filter_by(**key._asdict())):
                 return
         row = {**key._asdict(), "id": str(uuid4()), "cut": cut.score, "started_at": datetime.now(UTC)}
         try:
-            async with self._database.begin() as connection:
+            async with self._database.quick.begin() as connection:
                 await connection.execute(insert(audit_windows), row)
         except IntegrityError:  # another replica was faster
             return

@@ -73,7 +73,7 @@ class Feedback:
         }
         try:
             await self._given.flush()  # an asker may be faster than the record
-            async with changing(self._db, tenant) as connection:
+            async with changing(self._db.quick, tenant) as connection:
                 return await self._keep(connection, said)
         except DatabaseUnavailable as exc:
             raise StoreUnavailable("the feedback could not be kept") from exc

@@ -100,14 +100,14 @@ class Tickets:
         new = _new(question, outcome=outcome, reason=reason, steps=rendered_steps(steps))
         detail = {"self_contained": question.self_contained}
         try:
-            async with self._db.begin() as connection:
+            async with self._db.quick.begin() as connection:
                 return await open_within(connection, new, detail=detail, draw_id=self._draw_id)
         except (DatabaseUnavailable, SQLAlchemyError) as exc:
             raise TicketNotStored("the question could not be kept for a person; please ask again") from exc
 
     async def get(self, ticket_id: str, *, tenant: str) -> Ticket:
         """One ticket. Raises `NotFound`, also for another tenant's."""
-        async with reading(self._db, "tickets") as connection:
+        async with reading(self._db.quick, "tickets") as connection:
             return await fetch(connection, ticket_id, tenant=tenant)
 
     async def events(self, ticket_id: str, *, tenant: str) -> tuple[TicketEvent, ...]:
