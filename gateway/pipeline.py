@@ -9,7 +9,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Literal, TypeVar
 
-from cache.matching import Hit, Match, NearMiss
+from cache.matching import Hit, Match, Miss, NearMiss
 from classifiers import ClassifierError
 from classifiers.faithfulness import FaithfulnessVerdict, Unchecked
 from classifiers.faithfulness.ruling import Delivered, Ruling, VerdictPolicy
@@ -48,6 +48,7 @@ from gateway.stages import (
 from gateway.streaming import AskerLeft, Leaves, Line, Mode, Part, Release, Stops, Waits
 from gateway.tracing import in_question
 from gateway.way import Judged, Reading, Way, choices_of, ms_since
+from storage.outages import DatabaseUnavailable
 
 __all__ = ["Pipeline"]
 
@@ -155,9 +156,12 @@ class Pipeline:
         return await self._decide(question, judged, self._chosen(question, draft))
 
     async def _look_up(self, question: Question, encoded: Encoded) -> Match:
-        return await self._cache.find(
-            encoded, tenant=question.tenant, group=question.group, language=question.language
-        )
+        try:
+            return await self._cache.find(
+                encoded, tenant=question.tenant, group=question.group, language=question.language
+            )
+        except DatabaseUnavailable as dead:
+            return Miss(reason=str(dead), lookup_failed=True)
 
     async def _draft(self, question: Question, encoded: Encoded, reading: Reading) -> Draft | NothingRelevant:
         """What RAG says, which sees no earlier turn that the gate forbids."""

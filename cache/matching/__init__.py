@@ -71,7 +71,7 @@ class NearMiss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Miss:
-    """Nothing close. `lookup_failed` tells a dead index from an empty one."""
+    """Nothing close. `lookup_failed` tells dead stores from empty ones."""
 
     reason: str
     lookup_failed: bool = False

@@ -9,6 +9,7 @@ from classifiers.gate import Neighbour
 from classifiers.gate.lexical import lexical_share
 from encoders import Encoded, EncoderError
 from gateway.language import Language
+from storage.outages import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
 __all__ = ["EntryScope"]
@@ -24,13 +25,13 @@ class EntryScope:
         self._language_of = language_of
 
     async def near(self, question: Encoded, /, *, tenant: str, group: str = "") -> Sequence[Neighbour]:
-        """The nearest entries that the asker may read; none where index or encoder can't be asked."""
+        """The nearest entries that the asker may read; none where a store or the encoder can't be asked."""
         shelf = {"tenant": tenant, "language": self._language_of(question.text), "group": group}
-        if exact := await self._shelf.exact(question, **shelf):
-            return [_neighbour(question, exact.phrasing, 1.0, exact.entry.id)]
         try:
+            if exact := await self._shelf.exact(question, **shelf):
+                return [_neighbour(question, exact.phrasing, 1.0, exact.entry.id)]
             found = await self._shelf.by_evidence(question, limit=LOOKED_AT, **shelf)
-        except (IndexUnavailable, EncoderError):
+        except (IndexUnavailable, EncoderError, DatabaseUnavailable):
             return ()
         return [
             _neighbour(question, candidate.phrasing, candidate.evidence.best, candidate.entry.id)
