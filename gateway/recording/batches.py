@@ -32,11 +32,17 @@ class Batches(Generic[R]):
         *,
         on_lost: Callable[[int], None],
         at_once: int = BATCH,
+        is_written: Callable[[R], Awaitable[bool]] | None = None,
     ) -> None:
-        """`write` is given up to `at_once` rows and keeps all or none; it may raise `DatabaseUnavailable`."""
+        """`write` is given up to `at_once` rows and keeps all or none; it may raise `DatabaseUnavailable`.
+
+        `is_written` says whether it has kept a row: a database that went away may have done so unheard.
+        """
         self._write = write
         self._on_lost = on_lost
         self._at_once = at_once
+        self._is_written = is_written
+        self._unheard: Sequence[R] = ()  # the batch that was under way when the database went away
         self._waiting: deque[R] = deque()
         self._flushing = asyncio.Lock()  # by the loop, and by who must read what was just added
         self._log = structlog.get_logger(f"sekisho.{name}")
@@ -65,15 +71,28 @@ class Batches(Generic[R]):
                 await self._write_some()
 
     async def _write_some(self) -> None:
+        if self._unheard:
+            await self._ask_for_unheard()
+            return
         batch = [self._waiting[place] for place in range(min(self._at_once, len(self._waiting)))]
         try:
             await self._write(batch)
+        except DatabaseUnavailable:
+            self._unheard = batch
+            raise
         except SQLAlchemyError:  # a row that SQL refuses must not take the others along
             for row in batch:
                 await self._write_one(row)
         else:
             for row in batch:
                 self._forget(row)
+
+    async def _ask_for_unheard(self) -> None:
+        """All of a batch was kept or none: its first row tells of the others."""
+        if self._is_written and await self._is_written(self._unheard[0]):
+            for row in self._unheard:
+                self._forget(row)
+        self._unheard = ()
 
     async def _write_one(self, row: R) -> None:
         try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 
 from gateway.figures.counts import count
 from gateway.recording.batches import Batches
@@ -61,11 +61,16 @@ class OutcomeLog(Batches[OutcomeRow]):
     """Takes a row for every question, and adds it to the counts that figures are read from."""
 
     def __init__(self, database: Database, *, on_lost: Callable[[int], None]) -> None:
-        super().__init__("outcomes", self._insert, on_lost=on_lost)
+        super().__init__("outcomes", self._insert, on_lost=on_lost, is_written=self._is_there)
         self._database = database
 
     async def _insert(self, rows: Sequence[OutcomeRow]) -> None:
-        async with self._database.begin() as connection:
+        async with self._database.quick.begin() as connection:
             values = [row.values() for row in rows]
             await connection.execute(insert(outcomes), values)
             await count(connection, values)
+
+    async def _is_there(self, row: OutcomeRow) -> bool:
+        same = {name: getattr(row, name) for name in ("request_id", "at", "question_hash")}
+        async with self._database.quick.connect() as connection:
+            return await connection.scalar(select(outcomes.c.id).filter_by(**same).limit(1)) is not None

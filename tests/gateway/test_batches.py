@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import NoReturn
 
 import pytest
 from sqlalchemy import select
@@ -12,8 +13,11 @@ from sqlalchemy import select
 from gateway.recording import batches
 from gateway.recording.batches import Batches
 from gateway.recording.outcomes import OutcomeLog, OutcomeRow
+from storage import quick
+from storage.quick import Quick
 from storage.schema import outcomes
-from storage.sql import Database
+from storage.sql import Database, DatabaseUnavailable
+from tests.postgres import PostgresServer
 
 
 def row(outcome: str | None) -> OutcomeRow:
@@ -97,6 +101,54 @@ async def test_one_refused_row_takes_no_other_of_its_batch_along(database: Datab
     log.add(row("withheld"))
     await log.flush()
     assert (lost, await written(database)) == ([1], ["rag", "refused", "withheld"])
+
+
+async def test_rows_whose_commit_was_not_heard_of_are_written_once(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here the server waits for a standby that is gone; a link that dies just then does the same."""
+    monkeypatch.setattr(quick, "WRITING_S", 0.5)
+    monkeypatch.setattr(quick, "REST_S", 0.01)
+    name = await postgres.create_database()
+    await postgres.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = local')
+    database = await Database.open(postgres.url(name))
+    log = OutcomeLog(database, on_lost=pytest.fail)
+    log.add(row("rag"))
+    log.add(row("refused"))
+    await postgres.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = on')
+    await standby(postgres, "nobody")
+    with pytest.raises(DatabaseUnavailable):
+        await log.flush()
+    await standby(postgres, "")
+    assert sorted(await written(database)) == ["rag", "refused"]
+    log.add(row("escalated"))
+    await asyncio.sleep(0.02)
+    await log.flush()
+    assert sorted(await written(database)) == ["escalated", "rag", "refused"]
+    await database.close()
+    await postgres.drop_database(name)
+
+
+async def standby(postgres: PostgresServer, name: str) -> None:
+    await postgres.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{name}'")
+    await postgres.execute("SELECT pg_reload_conf()")
+
+
+async def test_rows_that_were_not_written_are_written_when_the_database_is_back(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = OutcomeLog(database, on_lost=pytest.fail)
+    log.add(row("rag"))
+    with monkeypatch.context() as away:
+        away.setattr(Quick, "begin", gone)
+        with pytest.raises(DatabaseUnavailable):
+            await log.flush()
+    await log.flush()
+    assert await written(database) == ["rag"]
+
+
+def gone(door: Quick) -> NoReturn:
+    raise DatabaseUnavailable("away")
 
 
 async def test_two_who_flush_at_once_write_each_row_once(database: Database) -> None:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import structlog
-from sqlalchemy import delete, insert
+from sqlalchemy import delete, insert, select
 
 from gateway.domain import Answered, Outcome
 from gateway.recording.batches import Batches
@@ -40,7 +40,7 @@ class GivenAnswers(Batches[_Given]):
     def __init__(
         self, database: Database, *, keep_h: float, on_lost: Callable[[int], None] = lambda rows: None
     ) -> None:
-        super().__init__("answers", self._insert, on_lost=on_lost)
+        super().__init__("answers", self._insert, on_lost=on_lost, is_written=self._is_there)
         self._database = database
         self._keep = timedelta(hours=keep_h)
 
@@ -64,8 +64,14 @@ class GivenAnswers(Batches[_Given]):
                 structlog.get_logger("sekisho.answers").warning("answers not tidied", error=str(exc))
             await asyncio.sleep(TIDY_S)
 
+    async def _is_there(self, given: _Given) -> bool:
+        conversation = given.answered.question.conversation
+        same = {"tenant": conversation.tenant, "request_id": conversation.request_id, "at": given.at}
+        async with self._database.quick.connect() as connection:
+            return await connection.scalar(select(answers.c.id).filter_by(**same).limit(1)) is not None
+
     async def _insert(self, given: Sequence[_Given]) -> None:
-        async with self._database.begin() as connection:
+        async with self._database.quick.begin() as connection:
             for some in in_parts(given, AT_ONCE):
                 await connection.execute(insert(answers), [_row(one.answered, one.at) for one in some])
 
