@@ -35,6 +35,7 @@ from gateway.people.names import check_names
 from gateway.pipeline import Pipeline
 from gateway.rag.opening import open_rag
 from gateway.recording.outcomes import OutcomeLog
+from gateway.recording.trying import TriedWrites
 from gateway.replies import Replies
 from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasures
@@ -88,6 +89,7 @@ class Services:
     keys: Keys
     people: People
     telemetry: Telemetry
+    writes: TriedWrites
     background: Background
     trace: OtelTrace | None  # None where nobody asked for traces
     pipeline: Pipeline
@@ -160,6 +162,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         keys=Keys.of(settings.auth, stores.database),
         people=await open_people(settings, stores.database),
         telemetry=telemetry,
+        writes=TriedWrites(stores.database),
         background=background,
         trace=await stack.enter_async_context(open_tracing(settings, version=version("sekisho"))),
         pipeline=_pipeline(settings, stores, understanding, gatekeeping, chatbot, judge, desk, telemetry),

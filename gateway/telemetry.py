@@ -133,7 +133,7 @@ class Metrics:
 
         self.open_tickets = gauge("open_tickets", "Tickets waiting for a person.")
         self.overdue_tickets = gauge("overdue_tickets", "Tickets that wait longer than was promised.")
-        self.ready = gauge("ready", "1: the part answers; database, index, encoder.", "part")
+        self.ready = gauge("ready", "1: the part does its work; database, writing, index, encoder.", "part")
         self.open_audits = gauge("cache_audits_open", "Hits waiting for a reviewer's verdict.")
         self.error_bound = gauge(
             "cache_error_bound", "At most so many wrong answers per request.", "tenant", "language"

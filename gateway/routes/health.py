@@ -26,6 +26,7 @@ __all__ = ["router"]
 router = APIRouter(tags=["health"])
 
 State = Literal["ok", "failing"]
+NEEDED = {"database", "encoder"}  # without the others there are still RAG's answers or the cache's
 PROBE_S = 5.0  # a part that takes longer is failing; Prometheus gives all of /metrics 10 s
 
 
@@ -37,14 +38,18 @@ async def livez() -> dict[str, str]:
 
 @router.get("/readyz")
 async def readyz(services: ServicesDep) -> JSONResponse:
-    """The stores and the model answer, asked now: nothing is from memory."""
+    """Whether questions get answers here. The parts are asked now; whether SQL takes changes, of late.
+
+    Where a part fails without which most questions are answered all the same, it is degraded and ready.
+    """
     parts = await _parts(services)
-    ready = all(state == "ok" for state in parts.values())
     lost = any(report.lost for report in services.gatekeeping.canaries.reports.values())
-    # A gate that is wrong, or work that waits, still answers: alarmed, not unready.
     parts["canaries"] = "failing" if lost else "ok"
     parts["background"] = "failing" if services.background.failing else "ok"
-    return JSONResponse({"status": "ok" if ready else "failing", **parts}, 200 if ready else 503)
+    failing = {part for part, state in parts.items() if state == "failing"}
+    if failing & NEEDED:
+        return JSONResponse({"status": "failing", **parts}, 503)
+    return JSONResponse({"status": "degraded" if failing else "ok", **parts})
 
 
 @router.get("/metrics")
@@ -109,7 +114,7 @@ def _show_gate(services: Services) -> None:
 
 async def _parts(services: Services) -> dict[str, State]:
     """What a question needs, and whether it answers."""
-    checks = {"database": _database, "index": _index, "encoder": _encoder}
+    checks = {"database": _database, "writing": _writing, "index": _index, "encoder": _encoder}
     states = await asyncio.gather(*(_state(name, check(services)) for name, check in checks.items()))
     return dict(zip(checks, states, strict=True))
 
@@ -126,8 +131,12 @@ async def _state(part: str, check: Awaitable[object]) -> State:
 
 
 async def _database(services: Services) -> None:
-    async with services.stores.database.connect() as connection:
+    async with services.stores.database.quick.connect() as connection:
         await connection.execute(text("SELECT 1"))
+
+
+async def _writing(services: Services) -> None:
+    await services.writes.check()
 
 
 async def _index(services: Services) -> None:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from uuid import uuid4
 
 import asyncpg
 import pytest
+from sqlalchemy import select
 from starlette.responses import JSONResponse
 
+from gateway.recording import trying
 from gateway.routes import health
+from storage import quick, schema
+from storage.sql import Database, DatabaseUnavailable
 from storage.vectors import Point
 from tests.encoders.embeddings_endpoint import EmbeddingsEndpoint
 from tests.gateway.running import Gateway, settings
@@ -58,7 +64,7 @@ def test_an_encoder_that_died_after_the_start_makes_the_gateway_unready(
 
 
 @pytest.mark.parametrize("name", ["entry_index", "passage_index"])
-def test_an_index_that_died_makes_the_gateway_unready(
+def test_a_gateway_whose_index_died_serves_on_degraded(
     tmp_path: Path, endpoint: EmbeddingsEndpoint, name: str
 ) -> None:
     with Gateway(settings(tmp_path, CONFIG.format(url=endpoint.base_url))) as running:
@@ -66,7 +72,57 @@ def test_an_index_that_died_makes_the_gateway_unready(
         running.do(index.upsert([Point(str(uuid4()), running.services.probe.vector, "It is I.")]))
         running.do(index.close())
         status, parts = readyz(running)
-    assert (status, parts["index"], parts["encoder"]) == (503, "failing", "ok")
+    assert (status, parts["status"], parts["index"], parts["encoder"]) == (200, "degraded", "failing", "ok")
+
+
+def test_a_database_that_takes_no_changes_degrades_the_gateway(
+    tmp_path: Path, endpoint: EmbeddingsEndpoint, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trying, "AGAIN_S", 0.0)
+    name = asyncio.run(postgres.create_database())
+    text = f"{CONFIG.format(url=endpoint.base_url)}\nstorage: {{url: '${{DATABASE}}'}}"
+
+    def takes_changes(takes: bool) -> None:
+        asyncio.run(
+            postgres.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = {not takes}')
+        )
+        ended = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+        asyncio.run(postgres.execute(ended))
+
+    with Gateway(settings(tmp_path, text, DATABASE=postgres.url(name))) as running:
+        assert readyz(running)[1]["writing"] == "ok"
+        takes_changes(False)
+        status, parts = readyz(running)
+        assert (status, parts["status"]) == (200, "degraded")
+        assert (parts["database"], parts["writing"]) == ("ok", "failing")
+        with running.http(None) as http:
+            assert 'sekisho_ready{part="writing"} 0.0' in http.get("/metrics").text
+        takes_changes(True)
+        assert readyz(running)[1]["status"] == "ok"
+    asyncio.run(postgres.drop_database(name))
+
+
+async def test_however_often_strangers_ask_there_is_a_change_now_and_then(database: Database) -> None:
+    writes = trying.TriedWrites(database)
+    async with database.connect() as connection:
+        await writes.check()
+        first = await connection.scalar(select(schema.settings.c.updated_at))
+        await asyncio.gather(*(writes.check() for _ in range(50)))
+        assert await connection.scalar(select(schema.settings.c.updated_at)) == first
+
+
+async def test_a_lock_that_another_process_holds_is_found_while_reading_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quick, "WRITING_S", 0.3)
+    database = await Database.open(f"sqlite:///{tmp_path / 'sekisho.db'}")
+    with closing(sqlite3.connect(tmp_path / "sekisho.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(DatabaseUnavailable):
+            await trying.TriedWrites(database).check()
+        async with database.quick.connect() as connection:
+            assert await connection.scalar(select(1)) == 1
+    await database.close()
 
 
 def test_metrics_are_told_though_the_database_hangs(
