@@ -16,6 +16,7 @@ from qdrant_client import AsyncQdrantClient
 
 from encoders import EncoderIdentity, Vector, runtime
 from encoders.runtime import OnnxModel, Tokens
+from storage import quick
 from storage.edge import EdgeIndex
 from storage.qdrant import QdrantIndex
 from storage.sql import Database
@@ -26,6 +27,7 @@ from tests.postgres import PostgresServer
 os.environ["COLUMNS"] = "160"  # tables are as wide wherever the tests run
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")  # how long an example takes depends on what else the machine does
+quick.READING_S = quick.WRITING_S = 60.0  # and so does how long a database takes
 
 OpenIndex = Callable[[EncoderIdentity], Awaitable[VectorIndex]]
 
