@@ -56,6 +56,7 @@ _MARK = re.compile(r"[^\w\s]|_")
 _RUN = re.compile(r"([^\W_]?)([+#^_])\2+")
 
 
+@lru_cache(maxsize=4_096)  # a batch of an import asks for each of its phrasings six times; 16 MB at most
 def normalise(text: str) -> str:
     """The text without what a reader ignores: width, case, punctuation, spacing, invisible characters."""
     text = _SUPERSCRIPT.sub(lambda found: "^" + found.group(), text)

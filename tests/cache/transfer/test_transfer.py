@@ -483,6 +483,20 @@ async def test_a_long_file_comes_in_batches_with_progress(store: EntryStore, tmp
     assert (report.created, seen) == (1_100, [500, 500, 100])
 
 
+async def test_a_file_of_long_rows_comes_in_smaller_batches(store: EntryStore, tmp_path: Path) -> None:
+    """Nobody is answered while a batch is read."""
+
+    def row(number: int) -> str:
+        phrasings = [f"{number} {other} " + "word " * 390 for other in range(100)]
+        return json.dumps({"question": f"{number}?", "phrasings": phrasings, "answer": "x", "language": "en"})
+
+    path = tmp_path / "e.jsonl"
+    path.write_text("\n".join(map(row, range(5))), "utf-8")
+    seen: list[int] = []
+    report = await import_entries(store, "shop", path, by="ann", progress=seen.append)
+    assert (report.created, seen) == (5, [2, 2, 1])
+
+
 def test_the_evaluation_form_is_read_as_entries(tmp_path: Path) -> None:
     path = tmp_path / "faq.entries.jsonl"
     path.write_text(
