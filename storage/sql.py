@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import structlog
 from anyio import to_thread
 from sqlalchemy import URL, Connection, NullPool, event, exc, text
 from sqlalchemy.engine import ExceptionContext
@@ -33,6 +34,7 @@ CONNECT_TIMEOUT_S = 10.0
 # (`storage.quick`). What nobody waits for, as an index on a large table after an upgrade, takes its time.
 STATEMENT_TIMEOUT_S = 60.0
 POOL_TIMEOUT_S = 20.0
+OTHERS = 0o007  # permissions of who is neither owner nor in the group
 READ_ONLY = "25006"  # SQLSTATE of a server that takes no changes at the moment
 LOG_TRIES = 20  # to empty SQLite's log while others read from it
 LOG_WAIT_S = 0.25
@@ -202,6 +204,9 @@ def _make_folder(file: Path) -> None:
             f"the folder {file.parent} of the SQLite file {file.name} cannot be made: {error.strerror}. "
             "Choose another path, or make the folder and let this user write there."
         ) from error
+    if file.parent.stat().st_mode & OTHERS:  # it was there before; who needs it so is not ours to guess
+        log = structlog.get_logger("sekisho.storage")
+        log.warning("folder open to every user of this machine", mend=f"chmod 700 {file.parent}")
 
 
 def _file_engines(url: URL) -> _Engines:

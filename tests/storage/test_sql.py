@@ -13,6 +13,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, delete, insert, select, text, update
 from sqlalchemy.exc import IntegrityError, StatementError
+from structlog.testing import capture_logs
 
 from storage.schema import entries, entry_phrasings, metadata, settings, tickets
 from storage.sql import Database, DatabaseUnavailable
@@ -230,3 +231,16 @@ async def test_what_askers_wrote_is_nobody_elses_on_the_machine(tmp_path: Path) 
     database = await Database.open(f"sqlite:///{folder / 'sekisho.db'}")
     await database.close()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(("mode", "told"), [(0o755, True), (0o705, True), (0o750, False), (0o700, False)])
+async def test_a_folder_that_was_there_before_and_is_open_to_all_is_told(
+    tmp_path: Path, mode: int, told: bool
+) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    folder.chmod(mode)
+    with capture_logs() as log:
+        await (await Database.open(f"sqlite:///{folder / 'sekisho.db'}")).close()
+    assert [line["mend"] for line in log] == ([f"chmod 700 {folder}"] if told else [])
+    assert stat.S_IMODE(folder.stat().st_mode) == mode
