@@ -20,6 +20,7 @@ from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, DefaultAi
 
 from gateway.domain import Tokens, Turn
 from gateway.errors import ToolCalled, UpstreamUnavailable
+from gateway.models.sizes import TooLarge, limited
 from gateway.models.wires import WIRES, NoText, WireName
 from gateway.settings import LlmSettings
 from gateway.tracing import Call, calling
@@ -85,7 +86,9 @@ class ChatModel:
             max_retries=max_retries,
             timeout=timeout,
             http_client=DefaultAioHttpClient(
-                limits=limits, timeout=timeout, event_hooks={"response": [self._wait_no_longer_than_askers]}
+                limits=limits,
+                timeout=timeout,
+                event_hooks={"response": [self._wait_no_longer_than_askers, limited]},
             ),
         )
         self._breaker = CircuitBreaker(
@@ -284,6 +287,8 @@ def _silence(exc: BaseException, limit_s: float) -> tuple[str, str]:
     if type(exc) is APIError:
         return "broke off its answer with an error", "broke_off"
     cause = _bottom(exc)
+    if isinstance(cause, TooLarge):
+        return str(cause), "unreadable"
     if isinstance(cause, TimeoutError) and not isinstance(cause, aiohttp.ConnectionTimeoutError):
         return f"did not answer within {limit_s:g} s", "timeout"
     return f"could not be reached ({type(cause).__name__})", "unreachable"

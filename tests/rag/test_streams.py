@@ -101,6 +101,7 @@ async def test_a_chatbot_that_does_not_stream_is_heard_in_one_piece(bot: Chatbot
         pytest.param(Raw(b'data: {"error": {"message": "bad ' + KEY.encode() + b'"}}\n\n', "text/event-stream"), "broke off its answer with an error", id="error"),
         pytest.param(Says("x", finish_reason="content_filter"), "withheld its own answer", id="filtered"),
         pytest.param(Says(""), "without text", id="no text"),
+        pytest.param(Raw((b": " + b"x" * 100_000 + b"\n\n") * 170, "text/event-stream"), "answered more than 16 MB", id="endless"),
         pytest.param(Fails(503), "answered 503", id="503"),
     ],
 )  # fmt: skip

@@ -149,6 +149,7 @@ FAILURES: dict[str, tuple[Reply, str, str]] = {
     "nested to death": (Raw(b"[" * 100_000), "answered what is not JSON", "unreadable"),
     "empty body": (Raw(b""), "an empty body", "unreadable"),
     "a list": (Raw(b"[]"), "a JSON list, not an object", "unreadable"),
+    "endless": (Says("word " * 1_000_000), "answered more than 4 MB", "unreadable"),
     "no choices": (Raw(b'{"choices": []}'), "without choices", "unreadable"),
     "choices of another kind": (Raw(b'{"choices": {"a": 1}}'), "without choices", "unreadable"),
     "no message": (Raw(b'{"choices": [{"text": "x"}]}'), "without a message", "unreadable"),
