@@ -63,7 +63,8 @@ def _between_the_same(
     ]
     if not mine:
         return ()
-    there = [one for each in window for one in _set_in(each)]
+    copied = [each for each in window if len(line.content & each.content) >= LEAST_COPIED * len(line.content)]
+    there = [one for each in copied for one in _set_in(each)]
     everywhere = [one for each in known for one in _set_in(each)]
     found = []
     for number, before, after in mine:
