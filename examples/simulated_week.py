@@ -50,10 +50,10 @@ from gateway.app import create_app
 from gateway.assembly import Services, assemble
 from gateway.demo import HELPDESK, LANGUAGES, TENANT, demo_settings
 from gateway.domain import Draft, NothingRelevant, OnDraft, Question
+from gateway.recording.logs import configure_logging
 from gateway.settings import Settings
 from gateway.stages import Rag
 from gateway.stores import open_stores
-from gateway.telemetry import configure_logging
 from storage.schema import audit_windows, audits, outcomes
 
 BEGINS = datetime(2026, 5, 11, tzinfo=UTC)  # a Monday

@@ -10,6 +10,6 @@ a question comes   `routes`          HTTP: parse, call once, render; `console` i
   is told          `replies`         the operator's words, or the answer
 a person answers   `review`          tickets, entries, audits; `delivery` tells who asked
 who may            `people`          keys, roles, sessions
-is written down    `telemetry` `recording` `tracing`      counted by `figures`, forgotten by `retention`
+is written down    `telemetry`       `metrics` `recording` `tracing`; `figures`, until `retention` ends
 is put together    `settings` → `stores` → `assembly` → `app`, by `cli` and `commands`
 """

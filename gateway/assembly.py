@@ -26,6 +26,7 @@ from gateway.figures.report import Figures
 from gateway.gatekeeping.lists import denying_replies
 from gateway.gatekeeping.opening import Gatekeeping, fit_apart, open_gate
 from gateway.gatekeeping.words import word_cut
+from gateway.metrics import Metrics
 from gateway.models.completions import ChatModel
 from gateway.offering.accepted import AcceptedOffers
 from gateway.offering.near import NearQuestions
@@ -54,7 +55,7 @@ from gateway.stages import Judge, Rag, Watch
 from gateway.stores import FOR_ONE_GATEWAY, Stores, open_stores
 from gateway.streaming import OBSERVED
 from gateway.switched_off import NoCache, NoEncoder
-from gateway.telemetry import Metrics, Telemetry
+from gateway.telemetry import Telemetry
 from gateway.tracing.opening import open_tracing
 from gateway.understanding import Understanding
 from gateway.understanding.vouching import Vouching

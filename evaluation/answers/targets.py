@@ -23,10 +23,10 @@ from gateway.assembly import Services, assemble
 from gateway.domain import Conversation, NothingRelevant, Passage, Question, Tokens, Turn
 from gateway.errors import InvalidRequest, UpstreamUnavailable
 from gateway.rag.upstream import UpstreamRag
+from gateway.recording.logs import configure_logging
 from gateway.routes.decision import answer_body
 from gateway.settings import Settings
 from gateway.stages import Rag
-from gateway.telemetry import configure_logging
 
 __all__ = ["Chatbot", "Gateway", "Recorded", "RunningGateway", "Target", "open_target", "said_of"]
 

@@ -16,9 +16,9 @@ from gateway.assembly import assemble
 from gateway.commands import ConfigOption, console, run
 from gateway.domain import Conversation, Turn
 from gateway.errors import NotAuthenticated, UpstreamUnavailable
+from gateway.recording.logs import configure_logging
 from gateway.routes.decision import answer_body
 from gateway.settings.loading import find_settings
-from gateway.telemetry import configure_logging
 
 __all__ = ["add_to"]
 

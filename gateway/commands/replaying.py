@@ -16,10 +16,10 @@ from gateway.commands import ConfigOption, console, errors, run
 from gateway.errors import InvalidRequest
 from gateway.gatekeeping.elsewhere import gate_elsewhere
 from gateway.gatekeeping.replay import Past, Record, Replay, past_questions, questions_of_file, replay
+from gateway.recording.logs import configure_logging
 from gateway.settings import Settings
 from gateway.settings.loading import find_settings, load_settings
 from gateway.stores import open_database
-from gateway.telemetry import configure_logging
 
 __all__ = ["add_to"]
 

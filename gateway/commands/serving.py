@@ -24,12 +24,12 @@ from gateway.errors import ConfigurationError
 from gateway.gatekeeping.lists import read_rules, told_of
 from gateway.gatekeeping.policy import read_policy
 from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
+from gateway.recording.logs import configure_logging
 from gateway.settings import ServerSettings, Settings
 from gateway.settings.loading import find_settings
 from gateway.stages import Rag
 from gateway.stores import FOR_ONE_GATEWAY
 from gateway.streaming import OBSERVED
-from gateway.telemetry import configure_logging
 
 __all__ = ["add_to", "serve"]
 

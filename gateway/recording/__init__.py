@@ -1,1 +1,1 @@
-"""What is written down about questions in the background, in batches; and how a failure reaches the log."""
+"""What is written down about questions in the background, in batches; the log, and how failures reach it."""

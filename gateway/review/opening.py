@@ -14,6 +14,7 @@ from gateway.delivery.next_turn import NextTurn
 from gateway.delivery.notices import AppriseSender, Notices
 from gateway.delivery.outbox import Outbox, Receiver
 from gateway.delivery.webhooks import WebhookSender
+from gateway.metrics import Metrics
 from gateway.replies import Replies
 from gateway.review.closing import Closing
 from gateway.review.feedback import Feedback
@@ -24,7 +25,6 @@ from gateway.review.tickets import Tickets
 from gateway.settings import Settings
 from gateway.settings.delivery import WebhookSettings
 from gateway.stores import Stores
-from gateway.telemetry import Metrics
 from storage.sql import Database
 
 __all__ = ["Desk", "open_desk"]

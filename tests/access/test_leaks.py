@@ -18,6 +18,7 @@ from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, EncoderIdentity, encode_one
 from gateway.gatekeeping.scope import EntryScope
 from gateway.language import Language
+from gateway.metrics import Metrics
 from gateway.people.access import BootstrapKey, Keys
 from gateway.pipeline import Pipeline
 from gateway.rag.knowledge import KnowledgeRag
@@ -30,7 +31,7 @@ from gateway.routes import answers, checks, openai
 from gateway.routes.middleware import RequestId
 from gateway.settings import PolicySettings, Settings
 from gateway.switched_off import NoGate
-from gateway.telemetry import Metrics, Telemetry
+from gateway.telemetry import Telemetry
 from gateway.understanding import Understanding
 from storage.sql import Database
 from storage.testing import MemoryIndex

@@ -16,10 +16,10 @@ import openai
 
 from gateway.assembly import Services
 from gateway.commands.serving import serve
+from gateway.recording.logs import configure_logging
 from gateway.settings import Settings
 from gateway.settings.loading import load_settings
 from gateway.stages import Rag
-from gateway.telemetry import configure_logging
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from gateway import background
 from gateway.background import Background
 from gateway.gatekeeping import promises
-from gateway.telemetry import Metrics
+from gateway.metrics import Metrics
 from tests.gateway.conftest import POLICY
 from tests.gateway.running import Gateway, settings
 from tests.gateway.test_learning import in_time, metric

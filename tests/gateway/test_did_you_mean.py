@@ -35,6 +35,7 @@ from gateway.domain import (
     Turn,
 )
 from gateway.errors import SekishoError, UpstreamUnavailable
+from gateway.metrics import Metrics
 from gateway.offering.accepted import AcceptedOffers
 from gateway.offering.near import NearQuestions
 from gateway.people.access import BootstrapKey, Keys
@@ -46,7 +47,7 @@ from gateway.routes import answers, openai
 from gateway.routes.envelope import envelope
 from gateway.routes.middleware import RequestId
 from gateway.settings import PolicySettings, ServerSettings
-from gateway.telemetry import Metrics, Telemetry
+from gateway.telemetry import Telemetry
 from gateway.understanding import Understanding
 from storage.schema import ticket_events
 from storage.schema import tickets as tickets_table

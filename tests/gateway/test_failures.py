@@ -13,8 +13,8 @@ from gateway.checking import checked_within
 from gateway.models.asked import AskedModel
 from gateway.models.completions import ChatModel
 from gateway.recording.failures import log_failure
+from gateway.recording.logs import configure_logging
 from gateway.settings import LoggingSettings
-from gateway.telemetry import configure_logging
 from tests.chatbot import Chatbot, Fails, Silent
 
 QUESTION = "Can my wife see what I borrowed?"

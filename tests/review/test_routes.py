@@ -20,13 +20,14 @@ from cache.store import EntryStore
 from cache.trial import Trials
 from encoders.testing import HashingEncoder
 from gateway.language import Language, language_of
+from gateway.metrics import Metrics
 from gateway.people.access import BootstrapKey, Keys
 from gateway.recording.outcomes import OutcomeLog
 from gateway.review.entries.approval import Approvals
 from gateway.review.tickets import Tickets
 from gateway.routes import documents, entries, feedback, review
 from gateway.settings import Settings
-from gateway.telemetry import Metrics, Telemetry
+from gateway.telemetry import Telemetry
 from storage.schema import feedback as feedback_table
 from storage.schema import outcomes
 from storage.sql import Database
