@@ -15,7 +15,6 @@ from typing import Any, Self
 
 import aiohttp
 import httpx2
-from circuitbreaker import CircuitBreaker
 from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, DefaultAioHttpClient, OpenAIError
 
 from gateway.domain import Tokens, Turn
@@ -24,6 +23,7 @@ from gateway.models.sizes import TooLarge, limited
 from gateway.models.wires import WIRES, NoText, WireName
 from gateway.settings import LlmSettings
 from gateway.tracing import Call, calling
+from storage.circuit import Circuit
 
 __all__ = ["ChatModel", "Completion", "OnText"]
 
@@ -91,7 +91,7 @@ class ChatModel:
                 event_hooks={"response": [self._wait_no_longer_than_askers, limited]},
             ),
         )
-        self._breaker = CircuitBreaker(
+        self._breaker = Circuit(
             failure_threshold=breaker_failures,
             recovery_timeout=breaker_reset_s,
             expected_exception=UpstreamUnavailable,
@@ -157,7 +157,7 @@ class ChatModel:
         self, body: dict[str, Any], on_text: OnText | None
     ) -> tuple[Mapping[str, Any], float | None]:
         """The whole reply and, where it was streamed, the seconds until the first words of its text."""
-        if self._breaker.opened:
+        if not self._breaker.lets_try():
             raise self._unavailable(
                 f"failed {self._breaker.failure_count} times in a row and is left alone "
                 f"for {max(self._breaker.open_remaining, 1)} s; the last time {self._breaker.last_failure}",
@@ -198,6 +198,8 @@ class ChatModel:
             what = f"answered {exc.status_code}{_meaning(exc.status_code)}"
             failure = self._unavailable(what, cause=f"http_{exc.status_code}")
             if exc.status_code in _SPEAKS_OF_THE_REQUEST:
+                if not self._breaker.closed:
+                    self._breaker.reset()  # it reads what it is sent
                 raise failure from None  # the client's error repeats the reply, which may repeat a key
             with self._breaker:
                 raise failure from None

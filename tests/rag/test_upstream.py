@@ -295,6 +295,33 @@ async def test_the_circuit_opens_after_failures_and_closes_when_the_chatbot_is_b
     await rag.close()
 
 
+async def test_when_its_rest_is_over_one_asker_tries_for_all(bot: Chatbot) -> None:
+    rag = UpstreamRag.of(settings(bot, breaker_failures=1, breaker_reset_s=0.3, timeout_s=0.5))
+    bot.always(Fails(500))
+    with pytest.raises(UpstreamUnavailable, match="answered 500"):
+        await ask(rag)
+    bot.always(Silent(5))
+    await asyncio.sleep(0.4)
+    asked = await asyncio.gather(*(ask(rag) for _ in range(5)), return_exceptions=True)
+    causes = [one.cause for one in asked if isinstance(one, UpstreamUnavailable)]
+    assert sorted(causes) == ["left_alone"] * 4 + ["timeout"]
+    assert len(bot.asked) == 2
+    await rag.close()
+
+
+async def test_a_chatbot_that_reads_what_it_is_sent_is_back(bot: Chatbot) -> None:
+    rag = UpstreamRag.of(settings(bot, breaker_failures=1, breaker_reset_s=0.3))
+    bot.next(Fails(500), Fails(400))
+    with pytest.raises(UpstreamUnavailable, match="answered 500"):
+        await ask(rag)
+    await asyncio.sleep(0.4)
+    with pytest.raises(UpstreamUnavailable, match="answered 400"):
+        await ask(rag)
+    bot.says(OPEN)
+    assert (await ask(rag)).text == OPEN
+    await rag.close()
+
+
 @pytest.mark.parametrize(
     "reply",
     [Fails(400), Says("x", finish_reason="content_filter")],
