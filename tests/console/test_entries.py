@@ -158,6 +158,28 @@ def test_a_file_with_a_wrong_line_is_shown_before_it_is_imported(
         assert "piano" in exported.value.path().read_text("utf-8")
 
 
+def test_a_file_without_languages_is_read_again_once_one_is_chosen_and_may_be_sent_twice(
+    desk: Gateway, chromium: Chromium, tmp_path: Path
+) -> None:
+    file = tmp_path / "faq.csv"
+    file.write_bytes("标准问题,答案\n图书馆有钢琴吗,有，在二楼。\n".encode("gb18030"))
+    strange = tmp_path / "strange.csv"
+    strange.write_bytes("栏目,内容\n甲,乙\n".encode("gb18030"))
+    with chromium.person(desk.url, locale="zh-CN") as sato:
+        page = sato.sign_in(at="/console/entries/import")
+        page.locator("input[type=file]").set_input_files(file)
+        expect(page.locator(".refusal-list")).to_contain_text("未注明语言的行")
+        page.locator(".import .q-select").click()
+        page.get_by_role("option", name="中文").click()
+        expect(page.locator("button.import-rows")).to_be_visible()
+        page.locator("input[type=file]").set_input_files(file)
+        expect(page.locator("button.import-rows")).to_be_visible()
+        expect(page.locator(".told.problem")).to_have_count(0)
+        page.locator("input[type=file]").set_input_files(strange)
+        expect(page.locator(".unreadable")).to_contain_text("第一行须为列名")
+        expect(page.locator(".unreadable")).to_contain_text("strange.csv")
+
+
 def test_a_large_file_is_read_and_one_too_large_is_refused_by_its_size(
     desk: Gateway, chromium: Chromium, tmp_path: Path
 ) -> None:

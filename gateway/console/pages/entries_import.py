@@ -47,7 +47,10 @@ class _Page:
             languages = {"": t("entries.no_language")} | {one: t(f"languages.{one}") for one in LANGUAGES}
             self.language = ui.select(languages, value="", label=t("entries.default_language"))
             self.language.props("outlined dense options-dense").classes("filter")
-            upload = ui.upload(label=t("entries.choose_file"), auto_upload=True, max_file_size=largest - FORM)
+            self.language.on_value_change(self.visit.action(self._look_again))
+            upload = self.upload = ui.upload(
+                label=t("entries.choose_file"), auto_upload=True, max_file_size=largest - FORM
+            )
             upload.on_upload(self.visit.action(self._read)).props("flat bordered accept=.csv,.xlsx,.jsonl")
             upload.on_rejected(lambda: self.visit.tell(t("entries.rejected", limit=limit), kind="problem"))
             upload.on("failed", lambda: self.visit.tell(t("entries.not_sent", limit=limit), kind="problem"))
@@ -55,7 +58,13 @@ class _Page:
 
     async def _read(self, event: UploadEventArguments) -> None:
         self.name, self.data = event.file.name, await event.file.read()
+        self.upload.reset()  # else the same file, mended, would be rejected as sent already
         await self._look()
+
+    async def _look_again(self) -> None:
+        """The same file in another language, if one was chosen that is not imported yet."""
+        if self.data:
+            await self._look()
 
     async def _look(self) -> None:
         """Go through the whole file, and keep nothing."""
@@ -64,7 +73,8 @@ class _Page:
             report = await self._run(keep=False)
         except UnreadableTable as exc:
             with self.found, card(self.visit.t("entries.unreadable"), name="unreadable"):
-                ui.label(str(exc)).classes("mono")
+                ui.label(self.visit.t("entries.unreadable_hint"))
+                ui.label(str(exc).replace(_kept_as(self.name), self.name, 1)).classes("mono quiet small")
             return
         with self.found:
             self._report(report, "entries.would_become")
@@ -133,6 +143,10 @@ def _family(one: Refusal) -> str:
 async def _file(name: str, data: bytes) -> AsyncIterator[Path]:
     """The upload under a name of ours: what a browser calls a file is no path."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"upload{Path(name).suffix.lower()[:8]}"
+        path = Path(folder) / _kept_as(name)
         path.write_bytes(data)
         yield path
+
+
+def _kept_as(name: str) -> str:
+    return f"upload{Path(name).suffix.lower()[:8]}"
