@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from gateway.delivery.next_turn import NextTurn
 from gateway.domain import Conversation, Reply, Turn
@@ -80,6 +83,21 @@ async def test_nobody_else_gets_it(
     other = Conversation(turns=turns, tenant=conversation.tenant, request_id="r-2", asker=conversation.asker)
     assert await next_turn.introduce(NEXT, other) == NEXT
     assert (await next_turn.introduce(NEXT, said("Hi", asker="u-1"))).told == (ticket,)
+
+
+async def test_whose_they_are_is_read_from_an_index_however_many_wait(tmp_path: Path) -> None:
+    database = await Database.open(f"sqlite:///{tmp_path / 'x.db'}")
+    asked: list[tuple[str, Any]] = []
+    async with database.connect() as connection:
+        event.listen(
+            connection.sync_engine, "before_cursor_execute", lambda *args: asked.append((args[2], args[3]))
+        )
+    await NextTurn(database, Replies(PolicySettings())).introduce(NEXT, said("Hi", asker="u-1"))
+    [(statement, values)] = asked
+    async with database.connect() as connection:
+        plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)).all()
+    assert "ix_tickets_asker" in str(plan), plan
+    await database.close()
 
 
 async def test_a_group_s_answer_stays_in_the_group(database: Database, next_turn: NextTurn) -> None:
