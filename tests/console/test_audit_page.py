@@ -55,6 +55,7 @@ def test_answers_are_judged_by_keys_and_a_verdict_can_be_taken_back(
             page.keyboard.press(key)
         expect(card).to_have_attribute("data-id", waiting[2].id)
         expect(page.locator(".told")).to_contain_text("Judged wrong")
+        expect(page.locator(".told .undo")).to_have_css("color", "rgb(185, 204, 245)")  # light on dark
         assert [_verdict(desk, one.id) for one in waiting[:3]] == ["right", "wrong", "open"]
         page.keyboard.press("z")
         expect(card).to_have_attribute("data-id", waiting[1].id)

@@ -37,5 +37,6 @@ def tell(
                 with client.content:
                     await undo()
 
-            ui.button(undo_text, on_click=take_back).props("flat dense no-caps").classes("undo")
+            button = ui.button(undo_text, on_click=take_back, color=None)  # the theme's is dark on dark
+            button.props("flat dense no-caps").classes("undo")
         ui.timer(SHOWN_S, line.delete, once=True)
