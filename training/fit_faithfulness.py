@@ -369,7 +369,7 @@ def _write(
             "weights": {n: round(-float(w), 4) or 0.0 for n, w in zip(NAMES, one.weights, strict=True)},
         }
     SHIPPED.write_text(
-        json.dumps({"judge": "lexical@8", "models": models}, indent=1) + "\n", encoding="utf-8"
+        json.dumps({"judge": "lexical@9", "models": models}, indent=1) + "\n", encoding="utf-8"
     )
 
 

@@ -1,4 +1,5 @@
-"""Where a statement takes another side than its evidence: this month for the next, we for you, open for shut.
+"""Where a statement takes another side than its evidence: this month for the next, we for you, open for shut;
+or says of one what the contexts say of another: "adults enter free" beside "adults pay, children enter free".
 
 The contexts often name both sides, so a statement is compared with them clause by clause: only one that has
 most of its other words speaks of the same thing. Where one as good as that is on its side, nothing is said.
@@ -25,7 +26,10 @@ ALIGNED = 0.5  # share of a statement's other words in a clause that speaks of t
 AS_GOOD = 0.7  # of the best clause; one as good as that on the statement's side supports it
 WHOLE, NEARLY = 0.99, 0.9  # where a clause on another side has all of it, one on its side needs nearly all
 TURNED = ("open", "need", "allowed")  # kinds with two sides, of which a denial says the other
-EXCEPT = re.compile(r"以外|除[きくい外]|除.{1,12}外|\b(?:except|other than|apart from|unless)\b")
+EXCEPT = re.compile(
+    r"以外|除[きくい外]|除.{1,12}外|ではなく|と(?:違|異な)[いっり]|而不是|不同于"
+    r"|\b(?:except|other than|apart from|unless|instead of|rather than|unlike|few)\b"
+)
 REACH = 60  # characters before or behind a word, in which it may be denied
 OCCASIONS = ("weekday", "month#")  # numbers that say when something is open
 JOINT = re.compile(r"[、，,;；]\s*|\s(?:and|but|while)\s")
@@ -51,12 +55,12 @@ def alternatives(each: Said, known: Sequence[Line]) -> tuple[tuple[str, str], ..
 
 def agreed(each: Said, known: Iterable[Line]) -> tuple[str, ...]:
     """The words by which a statement takes a side that the contexts take: "one day ahead", 前日."""
-    there = [_sides(line.plain, line.language, there=True) for line in known]
+    known = list(known)
     return tuple(
         word
         for kind, sides in _own(each).items()
         for side, word in sides.items()
-        if any(side in one.get(kind, ()) for one in there)
+        if any(side in _there(line, kind) for line in known)
     )
 
 
@@ -71,7 +75,18 @@ def turned(each: Said, known: Sequence[Line]) -> bool:
 
 
 def _own(each: Said) -> Sides:
-    return _sides(each.line.stated, each.line.language, there=False)
+    return _stated(each.line.stated, each.line.language)
+
+
+def _stated(plain: str, language: str) -> Sides:
+    return {**_sides(plain, language, there=False), **_contrasts_in(plain, language)}
+
+
+def _there(line: Line, kind: str) -> Mapping[str, str]:
+    """The sides of one kind that a line of the contexts takes."""
+    if kind in _contrasts():
+        return _contrast_in(line.plain, line.language, kind)
+    return _sides(line.plain, line.language, there=True).get(kind, {})
 
 
 def _otherwise(each: Said, kind: str, side: str, known: Iterable[Line]) -> str:
@@ -100,11 +115,11 @@ def _shares(each: Said, kind: str, side: str, known: Iterable[Line]) -> tuple[fl
 
 def _clauses_with(line: Line, kind: str) -> Iterator[tuple[Line, Mapping[str, str]]]:
     """The clauses of a line that take a side, with the subject they share."""
-    if kind not in _sides(line.plain, line.language, there=True):
+    if not _there(line, kind):
         return
     for clause in _claims(line.text):
         for part in _parts(clause.text, kind):
-            sides = _sides(part.plain, part.language, there=True).get(kind)
+            sides = _there(part, kind)
             if sides and not EXCEPT.search(part.plain):
                 yield part, sides
 
@@ -120,6 +135,8 @@ def _parts(text: str, kind: str) -> tuple[Line, ...]:
     found, begin = [], 0
     topic = TOPIC_JA.match(text)
     for comma in JOINT.finditer(text):
+        if _enumerates(text[begin : comma.start()], kind):
+            continue
         if _has_side(text[begin : comma.start()], kind) and _has_side(text[comma.end() :], kind):
             found.append(text[begin : comma.start()])
             begin = comma.end()
@@ -129,9 +146,16 @@ def _parts(text: str, kind: str) -> tuple[Line, ...]:
     return tuple(Line(part) for part in found)
 
 
-def _has_side(text: str, kind: str) -> bool:
+def _enumerates(text: str, kind: str) -> bool:
+    """Whether a contrast is all that stands before a comma: 「現金、カード、電子マネーで払えます」."""
+    if kind not in _contrasts():
+        return False
     line = Line(text)
-    return kind in _sides(line.plain, line.language, there=True)
+    return any(line.plain.endswith(word) for word in _there(line, kind).values())
+
+
+def _has_side(text: str, kind: str) -> bool:
+    return bool(_there(Line(text), kind))
 
 
 def _rest(each: Said, kind: str) -> dict[str, float]:
@@ -152,7 +176,7 @@ def _rest(each: Said, kind: str) -> dict[str, float]:
 def _as_far_as(line: Line, kind: str) -> str:
     """A statement up to the comma behind the word that takes a side: 「…負担しますので、ご安心ください。」"""
     for comma in JOINT.finditer(line.stated):  # at most 1,000 characters: a longer one takes no side
-        if kind in _sides(line.stated[: comma.start()], line.language, there=False):
+        if kind in _stated(line.stated[: comma.start()], line.language):
             return line.stated[: comma.start()]
     return line.stated
 
@@ -163,11 +187,21 @@ def _of_one(each: Said, kind: str, clause: Line, rest: Iterable[str]) -> bool:
         return False
     if kind in TURNED:
         return True
-    if bool(Line(_as_far_as(each.line, kind)).denials) != bool(clause.denials):
+    if bool(Line(_as_far_as(each.line, kind)).denials) != bool(clause.denials) or _turns(each, clause):
         return False
     own = [word for sides in _own(each).values() for word in sides.values()]
     numbers = (q for q in each.numbers if not q.is_label and not any(q.text in word for word in own))
     return all(clause.pool.find(q) == "same" for q in numbers)
+
+
+def _turns(each: Said, clause: Line) -> bool:
+    """Whether it says the opposite of a clause in other words: open on weekdays, closed at weekends."""
+    mine = _own(each)
+    return any(
+        (theirs := _there(clause, kind)) and mine[kind].keys().isdisjoint(theirs)
+        for kind in TURNED
+        if kind in mine
+    )
 
 
 def _on_one_occasion(each: Said, clause: Line, *, named: bool) -> bool:
@@ -206,8 +240,24 @@ def _sides(plain: str, language: str, *, there: bool) -> Sides:
     return found
 
 
+@lru_cache(MOST_REMEMBERED)
+def _contrasts_in(plain: str, language: str) -> Sides:
+    """The contrasts of which a statement takes a side."""
+    found: dict[str, dict[str, str]] = {}
+    if len(plain) <= LONGEST_READ:
+        for match in _contrasted(language).finditer(plain):
+            kind, side = str(match.lastgroup).split("_")
+            found.setdefault(kind, {})[side] = match[0]
+    return found
+
+
+@lru_cache(MOST_REMEMBERED)
+def _contrast_in(plain: str, language: str, kind: str) -> Mapping[str, str]:
+    return dict(_taken(plain, language, kind)) if len(plain) <= LONGEST_READ else {}
+
+
 def _taken(plain: str, language: str, kind: str) -> Iterator[tuple[str, str]]:
-    sides = _data()["sides"][kind].get(language, {})
+    sides = _kinds()[kind].get(language, {})
     if not sides:
         return
     denied = _pattern(_data()["denied"][language])
@@ -255,8 +305,37 @@ def _doers(language: str) -> tuple[tuple[tuple[str, re.Pattern[str]], ...], ...]
 
 
 @cache
+def _contrasted(language: str) -> re.Pattern[str]:
+    """All words of the contrasts, in groups named by kind and side."""
+    return _pattern(
+        "|".join(
+            f"(?P<{kind}_{side}>{words})"
+            for kind, sides in _contrasts().items()
+            for side, words in sides.get(language, {}).items()
+        )
+    )
+
+
+@cache
+def _contrasts() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    """The rows of `contrasts` as kinds: the words of each side by language."""
+    found = {}
+    for language, rows in _data()["contrasts"].items():
+        edge = r"\b" if language == "en" else ""
+        for row, sides in enumerate(rows):
+            words = {f"side{at}": f"{edge}(?:{side}){edge}" for at, side in enumerate(sides)}
+            found[f"{language}{row}"] = {language: words}
+    return found
+
+
+@cache
 def _any_side(kind: str, language: str) -> re.Pattern[str]:
-    return _pattern("|".join(f"({words})" for words in _data()["sides"][kind][language].values()))
+    return _pattern("|".join(f"({words})" for words in _kinds()[kind][language].values()))
+
+
+@cache
+def _kinds() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    return {**_data()["sides"], **_contrasts()}
 
 
 @cache
