@@ -80,12 +80,12 @@ def _empty_words() -> dict[str, frozenset[str]]:
 
 @cache
 def _synonyms() -> dict[str, dict[str, str]]:
-    """The first word of its row for every synonym, by the bases that the reader of words gives."""
+    """For every synonym the first of its row that is one word, by the bases that the reader gives."""
     first: dict[str, dict[str, str]] = {}
     for language, rows in read_table("synonyms.yaml", "cache.reading").items():
         for row in rows:
-            bases = [_base(word, language) for word in row]
-            first.setdefault(language, {}).update({base: bases[0] for base in bases if base})
+            bases = [base for word in row if (base := _base(word, language))]
+            first.setdefault(language, {}).update(dict.fromkeys(bases, bases[0] if bases else ""))
     return first
 
 
