@@ -9,22 +9,23 @@ from cache.reading.words import Text
 
 __all__ = ["turned_round"]
 
-# What a span is counted from, and what it is counted to; two characters name the event.
+_HOW_LONG = {
+    "zh": "(?:多久|多长时间|几天|多少天|几个?小时|什么时候|啥时候|何时)",
+    "ja": "(?:どのくらい|どれくらい|何日|何時間|いつ)",
+}
+# What a span is counted from, and what it is counted to; in Chinese two characters name the event.
 _FROM = {
-    "zh": re.compile(
-        r"([\u3400-\u9fff]{2})(?:之后|以后|后|完)[^,，。?？!！]{0,6}?(?:多久|多长时间|几天|多少天|几个?小时|什么时候|啥时候|何时)"
-    ),
+    "zh": re.compile(rf"([\u3400-\u9fff]{{2}})(?:之后|以后|后|完)[^,，。?？!！]{{0,6}}?{_HOW_LONG['zh']}"),
     "ja": re.compile(
-        r"([\u3400-\u9fffァ-ヺー]{2,})(?:の?後|し(?:てから|た後)|されて(?:から)?)[^、。?？]{0,4}?(?:どのくらい|どれくらい|何日|何時間|いつ)"
+        r"([\u3400-\u9fffァ-ヺー]{2,})(?:の?後|し(?:てから|た後)|されて(?:から)?)[^、。?？]{0,4}?"
+        + _HOW_LONG["ja"]
     ),
 }
 _TO = {
     "zh": re.compile(
-        r"(?:多久|多长时间|几天|多少天|几个?小时|什么时候|啥时候|何时)(?:之?内|之?后|以后|才|就|会|能|要|被|可以|自动|给)*([\u3400-\u9fff]{2})"
+        _HOW_LONG["zh"] + r"(?:之?内|之?后|以后|才|就|会|能|要|被|可以|自动|给)*([\u3400-\u9fff]{2})"
     ),
-    "ja": re.compile(
-        r"(?:どのくらい|どれくらい|何日|何時間|いつ)(?:経つと|たつと|で|に|ごろ|頃)*([\u3400-\u9fffァ-ヺー]{2,})"
-    ),
+    "ja": re.compile(_HOW_LONG["ja"] + r"(?:経つと|たつと|で|に|ごろ|頃)*([\u3400-\u9fffァ-ヺー]{2,})"),
 }
 
 
