@@ -53,9 +53,8 @@ def alternatives(each: Said, known: Sequence[Line]) -> tuple[tuple[str, str], ..
     return tuple(found)
 
 
-def agreed(each: Said, known: Iterable[Line]) -> tuple[str, ...]:
+def agreed(each: Said, known: Sequence[Line]) -> tuple[str, ...]:
     """The words by which a statement takes a side that the contexts take: "one day ahead", 前日."""
-    known = list(known)
     return tuple(
         word
         for kind, sides in _own(each).items()
@@ -75,17 +74,13 @@ def turned(each: Said, known: Sequence[Line]) -> bool:
 
 
 def _own(each: Said) -> Sides:
-    return _stated(each.line.stated, each.line.language)
-
-
-def _stated(plain: str, language: str) -> Sides:
-    return {**_sides(plain, language, there=False), **_contrasts_in(plain, language)}
+    return _sides(each.line.stated, each.line.language, there=False)
 
 
 def _there(line: Line, kind: str) -> Mapping[str, str]:
     """The sides of one kind that a line of the contexts takes."""
     if kind in _contrasts():
-        return _contrast_in(line.plain, line.language, kind)
+        return _contrast(line.plain, line.language, kind)
     return _sides(line.plain, line.language, there=True).get(kind, {})
 
 
@@ -176,7 +171,7 @@ def _rest(each: Said, kind: str) -> dict[str, float]:
 def _as_far_as(line: Line, kind: str) -> str:
     """A statement up to the comma behind the word that takes a side: 「…負担しますので、ご安心ください。」"""
     for comma in JOINT.finditer(line.stated):  # at most 1,000 characters: a longer one takes no side
-        if kind in _stated(line.stated[: comma.start()], line.language):
+        if kind in _sides(line.stated[: comma.start()], line.language, there=False):
             return line.stated[: comma.start()]
     return line.stated
 
@@ -237,22 +232,15 @@ def _sides(plain: str, language: str, *, there: bool) -> Sides:
             found[kind] = taken
     for act, party, word in _doing(plain, language):
         found.setdefault(f"party {act}", {})[party] = word.rstrip("。、!?)")
+    for match in () if there else _contrasted(language).finditer(plain):
+        kind, side = str(match.lastgroup).split("_")
+        found.setdefault(kind, {})[side] = match[0]
     return found
 
 
 @lru_cache(MOST_REMEMBERED)
-def _contrasts_in(plain: str, language: str) -> Sides:
-    """The contrasts of which a statement takes a side."""
-    found: dict[str, dict[str, str]] = {}
-    if len(plain) <= LONGEST_READ:
-        for match in _contrasted(language).finditer(plain):
-            kind, side = str(match.lastgroup).split("_")
-            found.setdefault(kind, {})[side] = match[0]
-    return found
-
-
-@lru_cache(MOST_REMEMBERED)
-def _contrast_in(plain: str, language: str, kind: str) -> Mapping[str, str]:
+def _contrast(plain: str, language: str, kind: str) -> Mapping[str, str]:
+    """The sides of one contrast that a sentence of the contexts takes."""
     return dict(_taken(plain, language, kind)) if len(plain) <= LONGEST_READ else {}
 
 
