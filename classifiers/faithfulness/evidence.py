@@ -11,6 +11,7 @@ from classifiers.faithfulness.contradictions.alternatives import agreed, alterna
 from classifiers.faithfulness.contradictions.bounds import turned_bounds
 from classifiers.faithfulness.contradictions.crossed import crossed
 from classifiers.faithfulness.contradictions.exchanged import exchanged_names, exchanged_things
+from classifiers.faithfulness.contradictions.misplaced import misplaced
 from classifiers.faithfulness.contradictions.recounted import recounted
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.passages import Passages, Place, covered
@@ -79,7 +80,7 @@ class Features:
     negation_dropped: float
     opposite: float
     degree: float  # must for may, all for some
-    crossed: float  # a number that another subject has
+    crossed: float  # what another subject has, a number or more
 
     def values(self) -> tuple[float, ...]:
         """The figures in the order of `names`."""
@@ -113,7 +114,7 @@ class Novelty:
     opposites: tuple[tuple[str, str], ...] = ()
     degrees: tuple[tuple[str, str], ...] = ()
     swapped: tuple[tuple[str, str], ...] = ()
-    crossed: tuple[tuple[str, str], ...] = ()  # the number, and what its subject has instead
+    crossed: tuple[tuple[str, str], ...] = ()  # what is told, and where it is told of another
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +223,8 @@ class Contexts:
                 self._known.lines,
                 (*numbers["new"], *numbers["other unit"], *numbers["reckoned"]),
             )
-            or (() if copied else recounted(each.line, window, self._known.lines)),
+            or (() if copied else recounted(each.line, window, self._known.lines))
+            or (() if copied else misplaced(each, self._known.lines)),
         )
 
     def _covered(self, each: Said, lines: Sequence[Line]) -> float:

@@ -155,7 +155,7 @@ def _why_not(novelty: Novelty) -> str:
         _told("another name", _pairs(novelty.exchanged)),
         _told("stronger or weaker", _pairs(novelty.degrees)),
         _told("the other way round", _pairs(novelty.swapped)),
-        _told("number of another subject", _pairs(novelty.crossed)),
+        _told("told of another subject", _pairs(novelty.crossed)),
         "negation differs" if novelty.negation else "",
         _told("new name", novelty.names[:NAMED]),
         _told(words, novelty.words[:NAMED]),

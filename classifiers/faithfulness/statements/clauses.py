@@ -17,7 +17,7 @@ from typing import Any
 
 from classifiers.faithfulness.statements.segmentation import script_language
 
-__all__ = ["Clause", "clauses"]
+__all__ = ["Clause", "clauses", "subject_of"]
 
 SEMICOLON = re.compile(r"[;；]\s*")
 SHORTEST_CLAUSE = 4  # words, or characters of Japanese and Chinese
@@ -65,6 +65,32 @@ def clauses(sentence: str) -> list[Clause]:
             subject = _shown(sentence, start, hidden, cut.subject)
             found.append(Clause(start + cut.at, stop, subject))
     return found
+
+
+def subject_of(clause: str) -> str:
+    """What a clause speaks of, with its conditions ("If lost, the card …"); "" if that is not plain."""
+    match script_language(clause):
+        case "en":
+            return _subject_of_en(clause)
+        case "ja":
+            ends = [m.end() for m in _pattern("ja", "condition").finditer(clause)]
+            topic = TOPIC_JA.search(clause) or SUBJECT_JA.match(clause)
+            return clause[: max([topic.end() if topic else 0, *ends])]
+        case _:
+            only = _pattern("zh", "only").match(clause)
+            told = _pattern("zh", "told").search(clause, only.end() if only else 0)
+            return clause[: told.start()] if told and told.start() > 1 else ""
+
+
+def _subject_of_en(clause: str) -> str:
+    words = _worded(clause)
+    framed = clause.find(",") + 1 if words and words[0][0] in _words("opens_frame") else 0
+    verbs = [at for i, (_, at) in enumerate(words) if at >= framed and _is_finite(words, i)]
+    end = verbs[0] if verbs else framed
+    condition = next(
+        (at for word, at in words if at > end and word in _words("trailing_condition")), len(clause)
+    )
+    return f"{clause[:end]}{clause[condition:]}"
 
 
 def _shown(sentence: str, start: int, hidden: str, subject: str) -> str:

@@ -1,0 +1,181 @@
+"""Where a statement joins what the contexts say of two things: the subject of one sentence, told what another
+sentence tells of its own. "A red light means an update" beside "an orange light means an update; a red light
+means no connection".
+
+A sentence of the contexts is read as facts: what it speaks of, and what it tells of that. A statement is
+misplaced if two facts have all of it and neither has it alone: one gives the subject, the other something of
+what it tells, with a subject of its own that the statement lacks. Long sentences are left alone: there a
+subject is often told once and meant all along.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from classifiers.faithfulness.lines import Line
+from classifiers.faithfulness.said import Said
+from classifiers.faithfulness.statements.clauses import clauses, subject_of
+from classifiers.faithfulness.wording import HIRAGANA, weight
+
+__all__ = ["misplaced"]
+
+# Terms (pairs of characters in Japanese and Chinese) of a statement, of a fact and of its subject.
+LONGEST = {"en": (9, 10, 4), "ja": (14, 20, 8), "zh": (16, 22, 9)}
+ALONE = 0.85  # share of a statement from which one fact has it
+TOGETHER = 0.85  # share of it that two facts have to have
+TAKEN = 0.5  # share of what a fact tells that the statement took
+NAMED = 0.6  # share of a subject by which it is named
+LEAST = 0.5  # weight of what each of the two gives
+MOST_LINES = 3  # with a word of the subject; what is in more of them is what all of the passage is about
+JOINTS_ZH = re.compile("[的是有了在可以需须按由]")
+PRONOUN = re.compile(
+    r"(?:^|,\s)(?:(?:it|its|they|their|this|these|that|those)\b|[こそ][のれ]|[它其该此这])", re.I
+)
+COMMA = re.compile("[，,]")
+# Whoever it is told of: the statement may say "you" instead.
+ANYONE_EN = frozenset(
+    ["custom", "client", "member", "guest", "user", "visitor", "person", "peopl", "subscrib"]
+)
+ANYONE = ANYONE_EN | {"客様", "客户", "用户", "顾客"}
+MOST_REMEMBERED = 4_096  # lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """A clause of the contexts. What it speaks of may stand in what it tells as well."""
+
+    line: Line
+    about: Line  # its subject
+    content: frozenset[str]
+    subject: frozenset[str]
+    source: int  # its sentence, by its place in the contexts
+
+    @property
+    def told(self) -> frozenset[str]:
+        """Its words but for those of its subject."""
+        return self.content - self.subject
+
+
+def misplaced(each: Said, known: Sequence[Line]) -> tuple[tuple[str, str], ...]:
+    """What is told of a subject, and the clause that tells it of another."""
+    longest, longest_fact, longest_subject = LONGEST[each.line.language]
+    own = _telling(each.line)
+    if not 2 <= len(own) <= longest:
+        return ()
+    found = [fact for fact in _facts(own, known) if len(fact.content) <= longest_fact]
+    statement = _Statement(each, own, found)
+    if statement.stands_in_one():
+        return ()
+    for other in found:
+        if not 0 < len(other.subject) <= longest_subject or not statement.takes_from(other):
+            continue
+        for subject in found:
+            if 0 < len(subject.subject) <= longest_subject and statement.joins(subject, other, known):
+                return ((each.line.plain, other.line.plain.strip()),)
+    return ()
+
+
+class _Statement:
+    """A statement beside the facts that share words or numbers with it."""
+
+    def __init__(self, each: Said, own: frozenset[str], facts: Sequence[_Fact]) -> None:
+        self._each = each
+        self._own = own
+        self._asked = _telling(each.asked)
+        self._facts = facts
+        self._numbers = frozenset(number.text for number in each.numbers)
+        self._has = {
+            id(fact): frozenset(q.text for q in each.numbers if fact.line.pool.find(q) == "same")
+            for fact in facts
+        }
+        self._weight = weight(own) + len(self._numbers)
+
+    def stands_in_one(self) -> bool:
+        """Whether one fact has nearly all of it."""
+        shares = (weight(self._own & fact.content) + len(self._has[id(fact)]) for fact in self._facts)
+        return any(share >= ALONE * self._weight for share in shares)
+
+    def takes_from(self, other: _Fact) -> bool:
+        """Whether it has much of what a fact tells, but not whom it is told of."""
+        lacked = weight(other.subject - self._own - ANYONE)
+        numbers = len(self._has[id(other)])
+        taken = weight(other.told & self._own) + numbers
+        whole = weight(other.told) + max(numbers, len(other.line.quantities))
+        another = lacked >= max(LEAST, (1 - NAMED) * weight(other.subject))
+        return another and taken >= max(LEAST, TAKEN * whole)
+
+    def joins(self, subject: _Fact, other: _Fact, known: Sequence[Line]) -> bool:
+        """Whether it tells of the subject of one fact what another fact tells."""
+        if subject is other or weight(subject.subject & self._own) < NAMED * weight(subject.subject):
+            return False
+        named = (self._own - other.content) & subject.subject
+        told = (self._own - subject.content) & other.told
+        numbers = self._has[id(other)] - self._has[id(subject)]
+        if not numbers and self._numbers_told(subject):  # shortened: "staff have 20 days' leave, others 10"
+            return False
+        if weight(named) < LEAST or weight(told - ANYONE) + len(numbers) < LEAST:
+            return False
+        if named <= self._asked and subject.subject.isdisjoint(other.subject):
+            return False
+        both = self._has[id(subject)] | self._has[id(other)]
+        covered = weight(self._own & (subject.content | other.content)) + len(both)
+        if covered < TOGETHER * self._weight or _is_meant(named, subject, other, known):
+            return False
+        return not any(self._tells(fact, named, told, numbers) for fact in self._facts)
+
+    def _numbers_told(self, fact: _Fact) -> bool:
+        """Whether a fact tells a number of it, and not as a part of its subject ("five days or more")."""
+        return any(
+            fact.about.pool.find(q) != "same" for q in self._each.numbers if q.text in self._has[id(fact)]
+        )
+
+    def _tells(
+        self, fact: _Fact, named: frozenset[str], told: frozenset[str], numbers: frozenset[str]
+    ) -> bool:
+        """Whether a fact tells the same of the same subject."""
+        share = weight(told & fact.content) + len(numbers & self._has[id(fact)])
+        of_it = weight(named & fact.content) >= NAMED * weight(named)
+        return of_it and share >= NAMED * (weight(told) + len(numbers))
+
+
+def _is_meant(named: frozenset[str], subject: _Fact, other: _Fact, known: Sequence[Line]) -> bool:
+    """Whether a fact may speak of this subject without a word of it: the sentence before does, or many do."""
+    if min(sum(term in line.content for line in known) for term in named) > MOST_LINES:
+        return True
+    before = other.source - 1
+    return before >= 0 and before != subject.source and not named.isdisjoint(known[before].content)
+
+
+def _facts(own: frozenset[str], known: Sequence[Line]) -> Iterator[_Fact]:
+    for at, line in enumerate(known):
+        if not own.isdisjoint(line.content):
+            for part, about in _read(line.text):
+                yield _Fact(part, about, _telling(part), _telling(about), at)
+
+
+@lru_cache(MOST_REMEMBERED)
+def _read(text: str) -> tuple[tuple[Line, Line], ...]:
+    """The clauses of a sentence, each with its subject; one with "it" has none of its own."""
+    parts = (
+        f"{clause.subject} {part}".strip()
+        for clause in clauses(text)
+        for part in _parts(text[clause.start : clause.end])
+    )
+    about = ((part, subject_of(part)) for part in parts)
+    return tuple((Line(part), Line("" if PRONOUN.search(subject) else subject)) for part, subject in about)
+
+
+def _parts(text: str) -> Iterable[str]:
+    """A Chinese clause cut at commas, if every part has a subject and a predicate."""
+    parts = COMMA.split(text)
+    return parts if len(parts) > 1 and Line(text).language == "zh" and all(map(subject_of, parts)) else [text]
+
+
+def _telling(line: Line) -> frozenset[str]:
+    terms = (term for term in line.terms.content if not HIRAGANA.search(term))
+    if line.language == "zh":
+        terms = (term for term in terms if not JOINTS_ZH.search(term))
+    return frozenset(terms)
