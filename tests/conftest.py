@@ -16,13 +16,14 @@ from qdrant_client import AsyncQdrantClient
 
 from encoders import EncoderIdentity, Vector, runtime
 from encoders.runtime import OnnxModel, Tokens
-from storage import quick
+from storage import quick, sqlite
 from storage.edge import EdgeIndex
 from storage.qdrant import QdrantIndex
 from storage.sql import Database
 from storage.testing import MemoryIndex
 from storage.vectors import VectorIndex
 from tests.postgres import PostgresServer
+from tests.prepared import PreparedDatabases
 
 os.environ["COLUMNS"] = "160"  # tables are as wide wherever the tests run
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -61,6 +62,15 @@ def _models_are_shared() -> Iterator[None]:
         patch.setattr(OnnxModel, "rows", rows)
         patch.setattr(runtime, "_session", cache(RealModels.session))
         patch.setattr(runtime, "_tokenizer", cache(RealModels.tokenizer))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _databases_are_prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Each test's databases are new, their schema is made once. tests/storage makes it each time."""
+    prepared = PreparedDatabases(tmp_path_factory.mktemp("prepared") / "sekisho.db")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite, "connect", prepared.connect)
         yield
 
 

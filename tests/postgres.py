@@ -20,8 +20,11 @@ from uuid import uuid4
 
 import asyncpg
 
+from storage.sql import Database
+
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 20.0
+NOTHING = "template0"  # as PostgreSQL calls a database without tables
 # Nothing here outlives the session, so nothing needs to reach the disk.
 HASTE = ("-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off")
 FRUGALITY = ("-c", "shared_buffers=32MB", "-c", "max_connections=60", "-c", "autovacuum=off")
@@ -35,6 +38,7 @@ class PostgresServer:
         self._identity = _nobody(self.folder) if os.geteuid() == 0 else {}
         self._binaries = _binaries(self.folder, self._identity)
         self._process: subprocess.Popen[bytes] | None = None
+        self._prepared = ""
 
     def start(self) -> None:
         """Make a cluster and wait until it takes connections."""
@@ -61,11 +65,16 @@ class PostgresServer:
         """The address as an operator would write it."""
         return f"postgresql://postgres@/{database}?host={self.folder}"
 
-    async def create_database(self, *, template: str = "template0") -> str:
+    async def create_database(self) -> str:
         """A new database's name."""
-        name = f"test_{uuid4().hex}"
-        await self.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
-        return name
+        return await self._create(await self.template())
+
+    async def template(self) -> str:
+        """What new databases are copies of: an empty one, whose schema is made once."""
+        if not self._prepared:
+            self._prepared = await self._create(NOTHING)
+            await (await Database.open(self.url(self._prepared))).close()
+        return self._prepared
 
     async def drop_database(self, name: str) -> None:
         """Remove it, and end whoever is still connected."""
@@ -78,6 +87,11 @@ class PostgresServer:
             await connection.execute(statement)
         finally:
             await connection.close()
+
+    async def _create(self, template: str) -> str:
+        name = f"test_{uuid4().hex}"
+        await self.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        return name
 
     def _call(self, program: str, *arguments: str | Path) -> None:
         done = subprocess.run(
