@@ -13,6 +13,7 @@ from cache.reading.words import REMEMBERED, overlap, read_text
 
 __all__ = ["AspectsGuard"]
 
+_HOW = "how"  # the way to something, of which its fee and its deadline are parts
 _ABOUT_THE_SAME = 0.3  # share of other content in common from which aspects are compared
 
 
@@ -25,7 +26,9 @@ class _Asked(NamedTuple):
 class AspectsGuard:
     """Vetoes an entry that tells another aspect of the same thing.
 
-    A text may ask for several, and then agrees with each; one that names none agrees with all.
+    A text may ask for several, and then agrees with each; one that names none agrees with all. An entry
+    whose phrasings ask for three is about the whole matter: it answers who asks how, and nothing else
+    that no phrasing asks for.
     """
 
     languages: Mapping[str, Callable[[str], _Asked]]
@@ -50,7 +53,7 @@ class AspectsGuard:
         if overlap(asked, nearest, frozenset(said)) < _ABOUT_THE_SAME:
             return None
         stored = [read(text.plain).aspects for text in compared.stored]
-        if about_any(stored) or any(here.aspects & one for one in stored):
+        if any(here.aspects & one for one in stored) or (_HOW in here.aspects and about_any(stored)):
             return None
         return f"the question asks {quoted(here.words)}, the entry {quoted(there.words)}"
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cache.guards import Compared, Guard, default_guards
+from cache.guards.aspects import AspectsGuard
 from cache.guards.classes import ClassesGuard
 from cache.guards.identifiers import IdentifierGuard
 from cache.guards.numbers import NumberGuard
@@ -121,6 +122,18 @@ def test_an_entry_whose_phrasings_name_three_classes_is_about_any() -> None:
     phrasings = ("Request leave for April", "Request leave for July", "Request leave for May 1st in May")
     assert seen(DATES, "en", "Request leave for June", *phrasings) is None
     assert seen(DATES, "en", "Request leave for June", *phrasings[:2]) is not None
+
+
+def test_an_entry_about_the_whole_matter_answers_how_and_no_further_aspect() -> None:
+    aspects = AspectsGuard.load()
+    phrasings = (
+        "Where do I apply for a parking permit?",
+        "parking permit deadline",
+        "What does a parking permit cost?",
+    )
+    assert seen(aspects, "en", "How do I apply for a parking permit?", *phrasings) is None
+    assert seen(aspects, "en", "Who can apply for a parking permit?", *phrasings) is not None
+    assert seen(aspects, "en", "When must I apply for a parking permit?", *phrasings) is None
 
 
 def test_a_negation_takes_the_point_out_of_opposites() -> None:
