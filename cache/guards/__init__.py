@@ -94,7 +94,7 @@ def default_guards() -> tuple[Guard, ...]:
         ClassesGuard.load("persons", alone_overlap=0.6),
         ClassesGuard.load("dates"),
         ClassesGuard.load("units"),
-        ClassesGuard.load("verbs", least_overlap=0.5, turned_by_negation=True),
+        ClassesGuard.load("verbs", least_overlap=0.5, turned_by_negation=True, wanted_last=True),
     )
     return (
         NumberGuard.load(),

@@ -9,6 +9,7 @@ it, silence agrees with all. A group of `passed` lists longer words that only co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +22,7 @@ from cache.reading.words import REMEMBERED, Text, overlap, read_text
 
 __all__ = ["ClassesGuard"]
 
+_ENDING = re.compile(r"[ぁ-ん]*[。?!]*")
 _AGREED = 2  # phrasings that name the same class say it for one that names none
 
 Named = Mapping[int, tuple[Found, ...]]  # by the number of the group; its classes in `meanings`
@@ -71,6 +73,7 @@ class ClassesGuard:
     alone_overlap: float  # the same where only one of them names a class
     turned_by_negation: bool  # "not accepted" is "declined": where one text is negated, say nothing
     spoken_for: bool  # whether the other phrasings speak for a nearest one that names nothing
+    wanted_last: bool  # in Japanese the act that a text ends with is what is wanted: 予約の時間を変更したい
 
     @classmethod
     def load(
@@ -81,6 +84,7 @@ class ClassesGuard:
         alone_overlap: float = 0.8,
         turned_by_negation: bool = False,
         spoken_for: bool = False,
+        wanted_last: bool = False,
     ) -> Self:
         """The guard with the shipped table of this name."""
         table = read_table(f"{name}.yaml", "cache.guards")
@@ -88,7 +92,7 @@ class ClassesGuard:
             language: _Groups.of([*own, *(table["en"] if language != "en" else ())])
             for language, own in table.items()
         }
-        return cls(name, groups, least_overlap, alone_overlap, turned_by_negation, spoken_for)
+        return cls(name, groups, least_overlap, alone_overlap, turned_by_negation, spoken_for, wanted_last)
 
     def veto(self, compared: Compared, /) -> str | None:
         """The words of the two classes."""
@@ -97,6 +101,8 @@ class ClassesGuard:
         for group in asked.keys() | nearest.keys():
             here = asked.get(group, ())
             there = nearest.get(group, ()) or (self._agreed(compared, groups, group) if here else ())
+            if self.wanted_last:
+                here = _wanted(here, compared.asked)
             unsaid = groups.unsaid.get(group, frozenset())
             mine, theirs = _classes(here) or unsaid, _classes(there) or unsaid
             if not mine or not theirs or not mine.isdisjoint(theirs):
@@ -125,6 +131,12 @@ class ClassesGuard:
             return False
         needed = self.least_overlap if here and there else self.alone_overlap
         return overlap(asked, nearest, _content([*here, *there], asked)) >= needed
+
+
+def _wanted(found: tuple[Found, ...], text: Text) -> tuple[Found, ...]:
+    """The last term alone where a Japanese text ends with it."""
+    ends = text.language == "ja" and found and _ENDING.fullmatch(text.plain, found[-1].end)
+    return found[-1:] if ends else found
 
 
 def _all_other(mine: frozenset[str], theirs: frozenset[str], others: Iterable[frozenset[str]]) -> bool:
