@@ -13,6 +13,7 @@ from classifiers.faithfulness.contradictions.crossed import crossed
 from classifiers.faithfulness.contradictions.exchanged import exchanged_names, exchanged_things
 from classifiers.faithfulness.contradictions.misplaced import misplaced
 from classifiers.faithfulness.contradictions.recounted import recounted
+from classifiers.faithfulness.contradictions.refused import refused
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.passages import Passages, Place, covered
 from classifiers.faithfulness.quantities.units import is_unit
@@ -212,7 +213,7 @@ class Contexts:
             word_count=len(each.content.keys() - counted),
             negation=any(negations),
             opposites=(opposites(each.line, here, window) if denies else ())
-            or (() if copied else alternatives(each, known)),
+            or (() if copied else alternatives(each, known) or refused(each, known)),
             degrees=(overstated(each.line, here, window) if denies else ())
             or groundless(each.line, self._known.plain)
             or (turned_bounds(each.line, window) if same_matter else ()),

@@ -10,62 +10,37 @@ subject is often told once and meant all along.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Sequence
 
+from classifiers.faithfulness.contradictions.facts import Fact, facts, telling
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.said import Said
-from classifiers.faithfulness.statements.clauses import clauses, subject_of
-from classifiers.faithfulness.wording import HIRAGANA, weight
+from classifiers.faithfulness.wording import weight
 
 __all__ = ["misplaced"]
 
 # Terms (pairs of characters in Japanese and Chinese) of a statement, of a fact and of its subject.
 LONGEST = {"en": (9, 10, 4), "ja": (14, 20, 8), "zh": (16, 22, 9)}
-ALONE = 0.85  # share of a statement from which one fact has it
+ALONE = {"en": 0.85, "ja": 0.9, "zh": 0.9}  # share of a statement from which one fact has it
 TOGETHER = 0.85  # share of it that two facts have to have
 TAKEN = 0.5  # share of what a fact tells that the statement took
 NAMED = 0.6  # share of a subject by which it is named
 LEAST = 0.5  # weight of what each of the two gives
 MOST_LINES = 3  # with a word of the subject; what is in more of them is what all of the passage is about
-JOINTS_ZH = re.compile("[的是有了在可以需须按由]")
-PRONOUN = re.compile(
-    r"(?:^|,\s)(?:(?:it|its|they|their|this|these|that|those)\b|[こそ][のれ]|[它其该此这])", re.I
-)
-COMMA = re.compile("[，,]")
-# Whoever it is told of: the statement may say "you" instead.
+# Whoever it is told of: the statement may say "you" instead; and in which case, if no more is said.
 ANYONE_EN = frozenset(
     ["custom", "client", "member", "guest", "user", "visitor", "person", "peopl", "subscrib"]
 )
-ANYONE = ANYONE_EN | {"客様", "客户", "用户", "顾客"}
-MOST_REMEMBERED = 4_096  # lines
-
-
-@dataclass(frozen=True, slots=True)
-class _Fact:
-    """A clause of the contexts. What it speaks of may stand in what it tells as well."""
-
-    line: Line
-    about: Line  # its subject
-    content: frozenset[str]
-    subject: frozenset[str]
-    source: int  # its sentence, by its place in the contexts
-
-    @property
-    def told(self) -> frozenset[str]:
-        """Its words but for those of its subject."""
-        return self.content - self.subject
+ANYONE = ANYONE_EN | {"客様", "客户", "用户", "顾客", "場合"}
 
 
 def misplaced(each: Said, known: Sequence[Line]) -> tuple[tuple[str, str], ...]:
     """What is told of a subject, and the clause that tells it of another."""
     longest, longest_fact, longest_subject = LONGEST[each.line.language]
-    own = _telling(each.line)
+    own = telling(each.line)
     if not 2 <= len(own) <= longest:
         return ()
-    found = [fact for fact in _facts(own, known) if len(fact.content) <= longest_fact]
+    found = [fact for fact in facts(own, known) if len(fact.content) <= longest_fact]
     statement = _Statement(each, own, found)
     if statement.stands_in_one():
         return ()
@@ -81,10 +56,10 @@ def misplaced(each: Said, known: Sequence[Line]) -> tuple[tuple[str, str], ...]:
 class _Statement:
     """A statement beside the facts that share words or numbers with it."""
 
-    def __init__(self, each: Said, own: frozenset[str], facts: Sequence[_Fact]) -> None:
+    def __init__(self, each: Said, own: frozenset[str], facts: Sequence[Fact]) -> None:
         self._each = each
         self._own = own
-        self._asked = _telling(each.asked)
+        self._asked = telling(each.asked)
         self._facts = facts
         self._numbers = frozenset(number.text for number in each.numbers)
         self._has = {
@@ -96,9 +71,9 @@ class _Statement:
     def stands_in_one(self) -> bool:
         """Whether one fact has nearly all of it."""
         shares = (weight(self._own & fact.content) + len(self._has[id(fact)]) for fact in self._facts)
-        return any(share >= ALONE * self._weight for share in shares)
+        return any(share >= ALONE[self._each.line.language] * self._weight for share in shares)
 
-    def takes_from(self, other: _Fact) -> bool:
+    def takes_from(self, other: Fact) -> bool:
         """Whether it has much of what a fact tells, but not whom it is told of."""
         lacked = weight(other.subject - self._own - ANYONE)
         numbers = len(self._has[id(other)])
@@ -107,7 +82,7 @@ class _Statement:
         another = lacked >= max(LEAST, (1 - NAMED) * weight(other.subject))
         return another and taken >= max(LEAST, TAKEN * whole)
 
-    def joins(self, subject: _Fact, other: _Fact, known: Sequence[Line]) -> bool:
+    def joins(self, subject: Fact, other: Fact, known: Sequence[Line]) -> bool:
         """Whether it tells of the subject of one fact what another fact tells."""
         if subject is other or weight(subject.subject & self._own) < NAMED * weight(subject.subject):
             return False
@@ -126,14 +101,14 @@ class _Statement:
             return False
         return not any(self._tells(fact, named, told, numbers) for fact in self._facts)
 
-    def _numbers_told(self, fact: _Fact) -> bool:
+    def _numbers_told(self, fact: Fact) -> bool:
         """Whether a fact tells a number of it, and not as a part of its subject ("five days or more")."""
         return any(
             fact.about.pool.find(q) != "same" for q in self._each.numbers if q.text in self._has[id(fact)]
         )
 
     def _tells(
-        self, fact: _Fact, named: frozenset[str], told: frozenset[str], numbers: frozenset[str]
+        self, fact: Fact, named: frozenset[str], told: frozenset[str], numbers: frozenset[str]
     ) -> bool:
         """Whether a fact tells the same of the same subject."""
         share = weight(told & fact.content) + len(numbers & self._has[id(fact)])
@@ -141,41 +116,11 @@ class _Statement:
         return of_it and share >= NAMED * (weight(told) + len(numbers))
 
 
-def _is_meant(named: frozenset[str], subject: _Fact, other: _Fact, known: Sequence[Line]) -> bool:
+def _is_meant(named: frozenset[str], subject: Fact, other: Fact, known: Sequence[Line]) -> bool:
     """Whether a fact may speak of this subject without a word of it: the sentence before does, or many do."""
     if min(sum(term in line.content for line in known) for term in named) > MOST_LINES:
         return True
     before = other.source - 1
-    return before >= 0 and before != subject.source and not named.isdisjoint(known[before].content)
-
-
-def _facts(own: frozenset[str], known: Sequence[Line]) -> Iterator[_Fact]:
-    for at, line in enumerate(known):
-        if not own.isdisjoint(line.content):
-            for part, about in _read(line.text):
-                yield _Fact(part, about, _telling(part), _telling(about), at)
-
-
-@lru_cache(MOST_REMEMBERED)
-def _read(text: str) -> tuple[tuple[Line, Line], ...]:
-    """The clauses of a sentence, each with its subject; one with "it" has none of its own."""
-    parts = (
-        f"{clause.subject} {part}".strip()
-        for clause in clauses(text)
-        for part in _parts(text[clause.start : clause.end])
-    )
-    about = ((part, subject_of(part)) for part in parts)
-    return tuple((Line(part), Line("" if PRONOUN.search(subject) else subject)) for part, subject in about)
-
-
-def _parts(text: str) -> Iterable[str]:
-    """A Chinese clause cut at commas, if every part has a subject and a predicate."""
-    parts = COMMA.split(text)
-    return parts if len(parts) > 1 and Line(text).language == "zh" and all(map(subject_of, parts)) else [text]
-
-
-def _telling(line: Line) -> frozenset[str]:
-    terms = (term for term in line.terms.content if not HIRAGANA.search(term))
-    if line.language == "zh":
-        terms = (term for term in terms if not JOINTS_ZH.search(term))
-    return frozenset(terms)
+    if before < 0 or before == subject.source:
+        return False
+    return weight(named & known[before].content) >= NAMED * weight(named)

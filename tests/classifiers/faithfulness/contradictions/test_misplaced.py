@@ -16,6 +16,7 @@ APPROVAL = "5日以上連続して休む場合は部長の承認が必要です�
 LAMPS = "オレンジ色に点滅しているときは用紙切れです。赤色に点灯しているときはインク切れです。"
 MEMBERS = "普通会员满99元包邮，金卡会员不限金额包邮。"
 OVERTIME = "工作日加班按1.5倍工资计算，法定节假日加班按3倍计算。"
+EXPORT = "成员数量不限。只有管理员可以导出数据。普通成员可以查看文档。"
 HONEY = "Honey is rich in sugar. Unlike jam, it keeps for years."
 
 
@@ -30,6 +31,7 @@ HONEY = "Honey is rich in sugar. Unlike jam, it keeps for years."
         (LAMPS, "ランプがオレンジ色に点滅しているときはインク切れです。"),
         (MEMBERS, "普通会员不限金额包邮。"),
         (OVERTIME, "法定节假日加班按1.5倍工资计算。"),
+        (EXPORT, "普通成员可以导出数据。"),
     ],
 )
 def test_what_is_told_of_another_is_seen(passage: str, statement: str) -> None:
@@ -46,6 +48,12 @@ def test_what_is_told_of_another_is_seen(passage: str, statement: str) -> None:
         pytest.param(HONEY, "Honey keeps for years.", "", id="the subject of the sentence before"),
         pytest.param(
             APPROVAL, "自家用車で通うには総務部の許可が要ります。", "", id="in other words, in Japanese"
+        ),
+        pytest.param(
+            "Flexible tickets can be changed. After that a fee of 10 euros applies.",
+            "Flexible tickets can be changed for a fee of 10 euros.",
+            "",
+            id="a pronoun behind a preposition",
         ),
         pytest.param(
             "常勤の職員は年20日の休暇があります。非常勤の職員は年10日です。",

@@ -1,0 +1,73 @@
+"""The contexts as facts: what each clause speaks of, and what it tells of that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from classifiers.faithfulness.lines import Line
+from classifiers.faithfulness.statements.clauses import clauses, subject_of
+from classifiers.faithfulness.wording import HIRAGANA
+
+__all__ = ["Fact", "facts", "telling"]
+
+JOINTS_ZH = re.compile("[的是有了在可以需须按由]")
+PRONOUN = re.compile(
+    r"(?:^|,\s|\b(?:after|before|in|of|for|from|with)\s)(?:it|its|they|their|this|that|these|those)\b"
+    r"|(?:^|、)[こそ][のれ]|(?:^|，)[它其该此这]",
+    re.IGNORECASE,
+)
+COMMA = re.compile("[，,]")
+MOST_REMEMBERED = 4_096  # lines
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A clause of the contexts. What it speaks of may stand in what it tells as well."""
+
+    line: Line
+    about: Line  # its subject
+    content: frozenset[str]
+    subject: frozenset[str]
+    source: int  # its sentence, by its place in the contexts
+
+    @property
+    def told(self) -> frozenset[str]:
+        """Its words but for those of its subject."""
+        return self.content - self.subject
+
+
+def facts(own: frozenset[str], known: Sequence[Line]) -> Iterator[Fact]:
+    """The facts of those sentences that share a word with a statement."""
+    for at, line in enumerate(known):
+        if not own.isdisjoint(line.content):
+            for part, about in _read(line.text):
+                yield Fact(part, about, telling(part), telling(about), at)
+
+
+@lru_cache(MOST_REMEMBERED)
+def _read(text: str) -> tuple[tuple[Line, Line], ...]:
+    """The clauses of a sentence, each with its subject; one with "it" has none of its own."""
+    parts = (
+        f"{clause.subject} {part}".strip()
+        for clause in clauses(text)
+        for part in _parts(text[clause.start : clause.end])
+    )
+    about = ((part, subject_of(part)) for part in parts)
+    return tuple((Line(part), Line("" if PRONOUN.search(subject) else subject)) for part, subject in about)
+
+
+def _parts(text: str) -> Iterable[str]:
+    """A Chinese clause cut at commas, if every part has a subject and a predicate."""
+    parts = COMMA.split(text)
+    return parts if len(parts) > 1 and Line(text).language == "zh" and all(map(subject_of, parts)) else [text]
+
+
+def telling(line: Line) -> frozenset[str]:
+    """Its words with content; no pair of characters with an ending or a joint."""
+    terms = (term for term in line.terms.content if not HIRAGANA.search(term))
+    if line.language == "zh":
+        terms = (term for term in terms if not JOINTS_ZH.search(term))
+    return frozenset(terms)
