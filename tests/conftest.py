@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NoReturn
 
+import httpcore2
 import numpy as np
 import pytest
 import structlog
+from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
 from qdrant_client import AsyncQdrantClient
 
 from encoders import EncoderIdentity, Vector, runtime
 from encoders.runtime import OnnxModel, Tokens
+from gateway.people import passwords
 from storage import quick, sqlite
 from storage.edge import EdgeIndex
 from storage.qdrant import QdrantIndex
@@ -26,6 +29,9 @@ from tests.postgres import PostgresServer
 from tests.prepared import PreparedDatabases
 
 os.environ["COLUMNS"] = "160"  # tables are as wide wherever the tests run
+os.environ["OMP_NUM_THREADS"] = (
+    "1"  # of the workers, which share the cores: torch's second thread waits by spinning
+)
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")  # how long an example takes depends on what else the machine does
 quick.READING_S = quick.WRITING_S = 60.0  # and so does how long a database takes
@@ -71,6 +77,17 @@ def _databases_are_prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterato
     prepared = PreparedDatabases(tmp_path_factory.mktemp("prepared") / "sekisho.db")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite, "connect", prepared.connect)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _what_is_dear_on_purpose_is_cheap() -> Iterator[None]:
+    """A password takes 0.1 s to check, a client 0.02 s to read the machine's certificates, which nobody shows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            passwords, "PasswordHasher", partial(PasswordHasher, memory_cost=8, time_cost=1, parallelism=1)
+        )
+        patch.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
         yield
 
 

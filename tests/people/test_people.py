@@ -6,10 +6,12 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from argon2 import PasswordHasher, extract_parameters
+from argon2.profiles import RFC_9106_LOW_MEMORY
 from sqlalchemy import insert, select, update
 
 from gateway.errors import InvalidRequest, NotAllowed, NotFound, TooManyAttempts
-from gateway.people import Attempts, Membership, People, Sessions, Users
+from gateway.people import Attempts, Membership, People, Sessions, Users, passwords
 from gateway.people.attempts import MOST_PER_ADDRESS, MOST_PER_NAME
 from gateway.people.sessions import console_secret
 from storage.schema import sessions, sign_in_failures, users
@@ -44,6 +46,13 @@ async def test_only_a_hash_of_the_password_is_kept(people: People, database: Dat
         kept = await connection.scalar(select(users.c.password))
     assert kept.startswith("$argon2id$")
     assert PASSWORD not in kept
+
+
+async def test_to_guess_a_password_from_its_hash_costs_what_the_rfc_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(passwords, "PasswordHasher", PasswordHasher)  # as served; cheap in the other tests
+    assert extract_parameters(await passwords.hashed(PASSWORD)) == RFC_9106_LOW_MEMORY
 
 
 @pytest.mark.parametrize("name", ["sato", "nobody"])
