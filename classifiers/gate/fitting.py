@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeVar
 
 import anyio
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from classifiers import ClassifierError
 from classifiers.gate import Neighbour, ScopeSource
@@ -31,6 +33,7 @@ from encoders import Encoded, EncoderIdentity
 
 __all__ = ["Fitting", "ask"]
 
+T = TypeVar("T")
 Floats = NDArray[np.float64]
 Evidence = Mapping[int, Sequence[Neighbour]]  # by id of the sample
 
@@ -109,11 +112,11 @@ class Fitting:
             examples = [sample for sample in material.must if sample.kind == "example"]
             covered = covered_share(evidence[id(sample)] for sample in examples if id(sample) in evidence)
             grounds = Grounds(kinds, few=len(examples) < FEW, covered=covered)
-        scope = await anyio.to_thread.run_sync(self._fit_scope, evidence, grounds)
+        scope = await _in_a_thread(partial(self._fit_scope, evidence, grounds))
         if material.background and not scope.kept:  # what is ours is too much like what others are asked
             beside = {id(sample) for sample in material.background}
             evidence = {sample: found for sample, found in evidence.items() if sample not in beside}
-            scope = await anyio.to_thread.run_sync(self._fit_scope, evidence, grounds)
+            scope = await _in_a_thread(partial(self._fit_scope, evidence, grounds))
         return scope
 
     async def forbidden(self, attacks: Attacks, encoder: str) -> Forbidden:
@@ -126,13 +129,13 @@ class Fitting:
         texts = (material.forbidden, shipped, theirs, attacks, encoder)
         fit = partial(fit_forbidden, *texts)
         if self.kept is None:
-            return await anyio.to_thread.run_sync(fit)
+            return await _in_a_thread(fit)
         written = (*material.forbidden, *shipped, *theirs)
         known = "with the detector" if attacks.detector else "by similarity alone"
         key = fit_key(written, self.encoder, sources=known, tenant=self.tenant, max_false_refusal=0.0)
         axis = await self.kept.forbidden(key, partial(unfitted_forbidden, *texts))
         if axis is None:
-            axis = await anyio.to_thread.run_sync(fit)
+            axis = await _in_a_thread(fit)
             await self.kept.keep_forbidden(key, axis)
         return axis
 
@@ -238,3 +241,11 @@ def _some_examples(samples: Sequence[Sample], most: int) -> list[Sample]:
         return examples
     chosen = np.random.default_rng(0).choice(len(examples), most, replace=False)
     return [examples[index] for index in sorted(chosen)]
+
+
+async def _in_a_thread(fit: Callable[[], T]) -> T:
+    def alone() -> T:
+        with threadpool_limits(limits=1, user_api="blas"):  # a second thread of BLAS waits by spinning
+            return fit()
+
+    return await anyio.to_thread.run_sync(alone)
