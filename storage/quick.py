@@ -25,7 +25,8 @@ __all__ = ["Door", "Quick"]
 # writing may wait for a batch of another writer.
 READING_S = 2.0
 WRITING_S = 4.0
-REST_S = 5.0  # how long a database that has hung is left alone
+FIRST_REST_S = 0.5  # how long a database that has hung is left alone: most stalls are over by then
+REST_S = 5.0  # after each further try
 READERS = 10
 WRITERS = 5
 TURN_S = 20.0  # for more askers at once than the database takes; that is load, and no hanging
@@ -83,7 +84,11 @@ class _Way:
         self._turns = asyncio.Semaphore(at_once)
         self._patience_s = patience_s
         self._circuit = Circuit(
-            failure_threshold=1, recovery_timeout=REST_S, expected_exception=DatabaseUnavailable, name=what
+            failure_threshold=1,
+            first_rest_s=FIRST_REST_S,
+            recovery_timeout=REST_S,
+            expected_exception=DatabaseUnavailable,
+            name=what,
         )
 
     @asynccontextmanager
@@ -119,7 +124,7 @@ class _Way:
 
     def _tell_of_hanging(self) -> None:
         if self._circuit.closed:
-            log.error("database hangs", what=self._what, waited_s=self._patience_s, left_alone_s=REST_S)
+            log.error("database hangs", what=self._what, waited_s=self._patience_s, left_alone_s=FIRST_REST_S)
 
     def _answers(self) -> None:
         if not self._circuit.closed:
@@ -128,5 +133,5 @@ class _Way:
 
     def _left_alone(self) -> DatabaseUnavailable:
         return DatabaseUnavailable(
-            f"{self._what} brought no answer within {self._patience_s:g} s and is left alone for {REST_S:g} s"
+            f"{self._what} brought no answer within {self._patience_s:g} s and is left alone for a while"
         )

@@ -108,7 +108,7 @@ async def test_rows_whose_commit_was_not_heard_of_are_written_once(
 ) -> None:
     """Here the server waits for a standby that is gone; a link that dies just then does the same."""
     monkeypatch.setattr(quick, "WRITING_S", 0.5)
-    monkeypatch.setattr(quick, "REST_S", 0.01)
+    monkeypatch.setattr(quick, "FIRST_REST_S", 0.01)
     name = await postgres.create_database()
     await postgres.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = local')
     database = await Database.open(postgres.url(name))

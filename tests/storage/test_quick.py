@@ -31,6 +31,12 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def _as_long_as_it_takes(_short: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quick, "READING_S", 60)
+    monkeypatch.setattr(quick, "WRITING_S", 60)
+
+
+@pytest.fixture
 def link(postgres: PostgresServer) -> Iterator[DeadLink]:
     with DeadLink(f"{postgres.folder}/.s.PGSQL.5432") as opened:
         yield opened
@@ -72,7 +78,7 @@ async def test_a_server_that_hangs_is_left_alone_after_the_first_have_waited(
 async def test_a_server_that_answers_again_is_used_again(
     link: DeadLink, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quick, "REST_S", 0.01)
+    monkeypatch.setattr(quick, "FIRST_REST_S", 0.01)
     name = await postgres.create_database()
     database = await Database.open(f"postgresql://postgres@127.0.0.1:{link.port}/{name}")
     link.die()
@@ -119,6 +125,7 @@ async def kept(database: Database, name: str) -> None:
         await connection.execute(insert(settings).values(name=name, value=1, updated_at=NOON))
 
 
+@pytest.mark.usefixtures("_as_long_as_it_takes")
 async def test_more_askers_than_connections_all_get_their_turn(database: Database) -> None:
     await asyncio.gather(*(reads(database) for _ in range(20 * quick.READERS)))
     await asyncio.gather(*(writes(database, str(number)) for number in range(10 * quick.WRITERS)))
@@ -142,17 +149,51 @@ async def test_an_error_is_an_answer(database: Database) -> None:
     await writes(database, "free")
 
 
-def test_when_the_rest_is_over_one_tries_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time that circuits read, to be set."""
+    shown = [0.0]
     for module in (circuit, circuitbreaker):
-        monkeypatch.setattr(module, "monotonic", lambda: now)
-    breaker = Circuit(failure_threshold=1, recovery_timeout=5)
+        monkeypatch.setattr(module, "monotonic", lambda: shown[0])
+    return shown
+
+
+def fail(breaker: Circuit) -> None:
     with pytest.raises(OSError, match="gone"), breaker:
         raise OSError("gone")
+
+
+def test_what_stalls_once_is_tried_again_soon_and_what_goes_on_hanging_later(clock: list[float]) -> None:
+    breaker = Circuit(failure_threshold=1, first_rest_s=1, recovery_timeout=5)
+    for _ in range(2):
+        fail(breaker)
+        clock[0] += 1.1
+        assert breaker.lets_try()
+        fail(breaker)
+        clock[0] += 1.1
+        assert not breaker.lets_try()
+        clock[0] += 4.0
+        assert breaker.lets_try()
+        with breaker:
+            pass  # it answers
+
+
+def test_while_one_tries_the_others_are_told_at_once(clock: list[float]) -> None:
+    breaker = Circuit(failure_threshold=1, first_rest_s=1, recovery_timeout=5)
+    fail(breaker)
+    clock[0] = 1.1
+    assert breaker.lets_try()
+    clock[0] = 3.1  # it takes longer than the first rest
     assert not breaker.lets_try()
-    now = 6.0
+
+
+def test_when_the_rest_is_over_one_tries_for_all(clock: list[float]) -> None:
+    breaker = Circuit(failure_threshold=1, recovery_timeout=5)
+    fail(breaker)
+    assert not breaker.lets_try()
+    clock[0] = 6.0
     assert [breaker.lets_try(), breaker.lets_try()] == [True, False]
-    now = 12.0  # nothing was heard of that try
+    clock[0] = 12.0  # nothing was heard of that try
     assert [breaker.lets_try(), breaker.lets_try()] == [True, False]
     with breaker:
         pass
