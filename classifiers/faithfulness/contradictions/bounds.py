@@ -44,11 +44,21 @@ def turned_bounds(said: Line, here: Sequence[Line]) -> tuple[tuple[str, str], ..
     found = []
     for number in tuple(dict.fromkeys(said.quantities))[:MOST_NUMBERS]:
         mine = _bounds(said, number)
-        same = [(line, one) for line in here for one in line.quantities if _is_same(one, number)]
+        same = [(part, one) for part in _nearest(said, here, number) for one in part.quantities]
+        same = [(part, one) for part, one in same if _is_same(one, number)]
         theirs = [(line, one, _bounds(line, one)) for line, one in same]
         if len(mine) == 1 and theirs and all(_turned(said, mine, line, sides) for line, _, sides in theirs):
             found.append((_told(said, number), _told(*theirs[0][:2])))
     return tuple(found)
+
+
+def _nearest(said: Line, here: Sequence[Line], number: Quantity) -> list[Line]:
+    """The parts with a number that share most with a statement: 三天以内由经理批准, 三天以上由人事部批准."""
+    parts = [
+        part for line in here for part in line.parts if any(_is_same(q, number) for q in part.quantities)
+    ]
+    shared = [len(said.content & part.content) for part in parts]
+    return [part for part, count in zip(parts, shared, strict=True) if count == max(shared)]
 
 
 def _is_same(one: Quantity, other: Quantity) -> bool:

@@ -143,6 +143,27 @@ def test_an_answer_copied_from_its_context_passes(judge: LexicalJudge) -> None:
             id="a discount of another card, whose name stands a part before, in Chinese",
         ),
         pytest.param(
+            "三天以内的病假由部门经理批准，三天以上的病假由人事部批准。",
+            "三天以上的病假由人事部批准。",
+            "三天以上的病假由部门经理批准。",
+            "stronger or weaker: 三天以上",
+            id="a bound whose other side the next part has",
+        ),
+        pytest.param(
+            "Children from the age of one to school age can attend the nursery.",
+            "Children can attend the nursery from the age of one.",
+            "Only children of school age can attend the nursery.",
+            "stronger or weaker: only",
+            id="an only that nobody said",
+        ),
+        pytest.param(
+            "Processing takes about four weeks.",
+            "Processing takes about four weeks.",
+            "Processing takes exactly four weeks.",
+            "stronger or weaker: exactly",
+            id="an exactly that nobody said",
+        ),
+        pytest.param(
             "Dogs are welcome on the second floor.",
             "Dogs are welcome on the second floor.",
             "Dogs are always welcome on the second floor.",
