@@ -49,10 +49,23 @@ def read_text(text: str, language: str) -> Text:
 def overlap(some: Text, others: Text, without: Set[str] = frozenset()) -> float:
     """How much two texts ask about the same: the share of content words in common (Dice), 0 to 1.
 
-    Words in `without` do not count. Texts that have no others are about the same.
+    Words in `without` do not count. Texts that have no others are about the same. A Japanese or Chinese word
+    is also common if it stands within another one: 补卡要多少钱 is cut into 补卡要, 多少 and 钱.
     """
     one, other = set(some.content) - without, set(others.content) - without
-    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
+    if not one and not other:
+        return 1.0
+    return (_shared(one, other) + _shared(other, one)) / (len(one) + len(other))
+
+
+def _shared(some: Set[str], others: Set[str]) -> int:
+    """How many words the others have, too."""
+    return sum(word in others or any(_within(word, other) for other in others) for word in some)
+
+
+def _within(some: str, other: str) -> bool:
+    short, long = sorted((some, other), key=len)
+    return len(short) > 1 and not short.isascii() and short in long
 
 
 def content_word(word: Word, language: str) -> str:
