@@ -22,7 +22,8 @@ from cache.reading.words import REMEMBERED, Text, overlap, read_text
 
 __all__ = ["ClassesGuard"]
 
-_ENDING = re.compile(r"[ぁ-ん]*[。?!]*")
+_ENDING = re.compile(r"(?![はがともの])[ぁ-ん]*[。?!]*")  # of a verb: 変更したい, 子供がいます is none
+_HOW_TO = re.compile(r"(?:怎么|如何|怎样)$")
 _AGREED = 2  # phrasings that name the same class say it for one that names none
 
 Named = Mapping[int, tuple[Found, ...]]  # by the number of the group; its classes in `meanings`
@@ -73,7 +74,7 @@ class ClassesGuard:
     alone_overlap: float  # the same where only one of them names a class
     turned_by_negation: bool  # "not accepted" is "declined": where one text is negated, say nothing
     spoken_for: bool  # whether the other phrasings speak for a nearest one that names nothing
-    wanted_last: bool  # in Japanese the act that a text ends with is what is wanted: 予約の時間を変更したい
+    acts: bool  # of several acts in a question one is wanted: 予約の時間を変更したい
 
     @classmethod
     def load(
@@ -84,7 +85,7 @@ class ClassesGuard:
         alone_overlap: float = 0.8,
         turned_by_negation: bool = False,
         spoken_for: bool = False,
-        wanted_last: bool = False,
+        acts: bool = False,
     ) -> Self:
         """The guard with the shipped table of this name."""
         table = read_table(f"{name}.yaml", "cache.guards")
@@ -92,7 +93,7 @@ class ClassesGuard:
             language: _Groups.of([*own, *(table["en"] if language != "en" else ())])
             for language, own in table.items()
         }
-        return cls(name, groups, least_overlap, alone_overlap, turned_by_negation, spoken_for, wanted_last)
+        return cls(name, groups, least_overlap, alone_overlap, turned_by_negation, spoken_for, acts)
 
     def veto(self, compared: Compared, /) -> str | None:
         """The words of the two classes."""
@@ -101,7 +102,7 @@ class ClassesGuard:
         for group in asked.keys() | nearest.keys():
             here = asked.get(group, ())
             there = nearest.get(group, ()) or (self._agreed(compared, groups, group) if here else ())
-            if self.wanted_last:
+            if self.acts:
                 here = _wanted(here, compared.asked)
             unsaid = groups.unsaid.get(group, frozenset())
             mine, theirs = _classes(here) or unsaid, _classes(there) or unsaid
@@ -134,9 +135,12 @@ class ClassesGuard:
 
 
 def _wanted(found: tuple[Found, ...], text: Text) -> tuple[Found, ...]:
-    """The last term alone where a Japanese text ends with it."""
-    ends = text.language == "ja" and found and _ENDING.fullmatch(text.plain, found[-1].end)
-    return found[-1:] if ends else found
+    """The term alone that a Japanese text ends with, or that a Chinese one asks how to do."""
+    if text.language == "ja" and found and _ENDING.fullmatch(text.plain, found[-1].end):
+        return found[-1:]
+    if text.language == "zh":
+        return tuple(one for one in found if _HOW_TO.search(text.plain[: one.start])) or found
+    return found
 
 
 def _all_other(mine: frozenset[str], theirs: frozenset[str], others: Iterable[frozenset[str]]) -> bool:
