@@ -20,7 +20,7 @@ _LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _GAP = "…"
 _LONGEST_GAP = 3  # words: "turn the alarm off"
 _TOKEN = re.compile(r"[a-z0-9][a-z0-9']*")
-_CJK_RUN = re.compile(r"[^\x00-\u024f]+")
+_CJK_RUN = re.compile(r"[0-9\u0250-\U0010ffff]+")  # with the digits of 4月入園
 
 
 @cache  # several ask for some of them, and nobody changes what is given
