@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.schema.access import settings
 
-__all__ = ["Basis", "read_as", "recall", "recall_all", "remember", "remember_first"]
+__all__ = ["Basis", "forget", "read_as", "recall", "recall_all", "remember", "remember_first"]
 
 
 T = TypeVar("T")
@@ -66,6 +66,12 @@ async def remember_first(connection: AsyncConnection, name: str, value: Any) -> 
     adding = _insert(connection).on_conflict_do_nothing(index_elements=["name"])
     added = await connection.execute(adding.returning(settings.c.name), _row(name, value))
     return added.first() is not None
+
+
+async def forget(connection: AsyncConnection, prefix: str, *, before: datetime) -> None:
+    """Forget the values of all names that begin with the prefix and were kept before a time."""
+    named = settings.c.name.startswith(prefix, autoescape=True)
+    await connection.execute(delete(settings).where(named, settings.c.updated_at < before))
 
 
 def _insert(connection: AsyncConnection) -> Any:  # the two dialects' inserts share no class that has upserts

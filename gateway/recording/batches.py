@@ -76,16 +76,20 @@ class Batches(Generic[R]):
             return
         batch = [self._waiting[place] for place in range(min(self._at_once, len(self._waiting)))]
         try:
-            await self._write(batch)
-        except DatabaseUnavailable:
-            self._unheard = batch
-            raise
+            await self._write_all(batch)
         except SQLAlchemyError:  # a row that SQL refuses must not take the others along
             for row in batch:
                 await self._write_one(row)
         else:
             for row in batch:
                 self._forget(row)
+
+    async def _write_all(self, rows: Sequence[R]) -> None:
+        try:
+            await self._write(rows)
+        except DatabaseUnavailable:
+            self._unheard = rows
+            raise
 
     async def _ask_for_unheard(self) -> None:
         """All of a batch was kept or none: its first row tells of the others."""
@@ -96,7 +100,7 @@ class Batches(Generic[R]):
 
     async def _write_one(self, row: R) -> None:
         try:
-            await self._write([row])
+            await self._write_all([row])
         except SQLAlchemyError as exc:
             self._on_lost(1)
             self._log.error("row refused", error=type(exc).__name__)

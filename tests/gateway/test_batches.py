@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 
 from gateway.recording import batches
 from gateway.recording.batches import Batches
@@ -145,6 +146,28 @@ async def test_rows_that_were_not_written_are_written_when_the_database_is_back(
             await log.flush()
     await log.flush()
     assert await written(database) == ["rag"]
+
+
+async def test_a_row_by_itself_whose_commit_was_not_heard_of_is_written_once() -> None:
+    kept: list[int] = []
+
+    async def write(rows: Sequence[int]) -> None:
+        if 0 in rows:
+            raise IntegrityError("0", None, Exception("refused"))
+        kept.extend(rows)
+        if kept == [1]:
+            raise DatabaseUnavailable("away, right after the commit")
+
+    async def is_written(row: int) -> bool:
+        return row in kept
+
+    log = Batches("numbers", write, on_lost=lambda rows: None, is_written=is_written)
+    for number in (1, 0, 2):
+        log.add(number)
+    with pytest.raises(DatabaseUnavailable):
+        await log.flush()
+    await log.flush()
+    assert kept == [1, 2]
 
 
 def gone(door: Quick) -> NoReturn:

@@ -6,12 +6,15 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx2
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.calibration import CONFIDENCE
 from cache.calibration.audit import anytime_upper
@@ -31,7 +34,9 @@ from gateway.people.access import BootstrapKey, Keys
 from gateway.review.audits import Audits, Judgement, OnBreach, lookups
 from gateway.review.audits.lookups import LookupLog, Rates
 from gateway.routes import audits as routes
-from storage.schema import audit_windows
+from storage.quick import Quick
+from storage.remembered import recall_all, remember
+from storage.schema import audit_windows, settings
 from storage.schema import audits as table
 from storage.sql import Database, DatabaseUnavailable
 from storage.testing import MemoryIndex
@@ -270,6 +275,35 @@ async def test_a_dead_store_neither_fails_a_hit_nor_loses_it(postgres: PostgresS
     await back.close()
     await database.close()
     await postgres.drop_database(name)
+
+
+async def test_lookups_whose_commit_was_not_heard_of_are_counted_once(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, commit = gateway.log(), Quick.begin
+
+    @asynccontextmanager
+    async def unheard(door: Quick) -> AsyncIterator[AsyncConnection]:
+        async with commit(door) as connection:
+            yield connection
+        raise DatabaseUnavailable("went away with its answer")
+
+    async with gateway.stores.database.begin() as connection:  # by a gateway that has ended
+        await remember(connection, {f"{lookups.COUNTED}another": "1"})
+        await connection.execute(update(settings).values(updated_at=datetime.now(UTC) - timedelta(days=8)))
+    await gateway.served(gateway.hit())  # so that the window is there
+    for _ in range(2):
+        log.outcome(outcome(gateway.hit()))
+        with monkeypatch.context() as away:
+            away.setattr(Quick, "begin", unheard)
+            with pytest.raises(DatabaseUnavailable):
+                await log.flush()
+        log.outcome(outcome(gateway.hit()))
+        await log.flush()
+    report = await gateway.report()
+    assert (report["vector"]["hits"], len(await gateway.open())) == (5, 5)
+    async with gateway.stores.database.connect() as connection:
+        assert f"{lookups.COUNTED}another" not in await recall_all(connection, lookups.COUNTED)
 
 
 async def test_replicas_that_write_at_once_share_one_window(gateway: Gateway) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -28,12 +28,15 @@ from classifiers.faithfulness import Checked
 from gateway.domain import Answered, Draft, Outcome, Passage, Question
 from gateway.recording.batches import Batches
 from gateway.review.audits.windows import AuditTier, WindowKey, rag_window
+from storage.remembered import forget, recall, remember
 from storage.schema import audit_windows, audits
 from storage.sql import Database
 from storage.texts import storable
 
 __all__ = ["Lookup", "LookupLog", "Rates", "Written", "topic_of"]
 
+COUNTED = "audits.counted."  # and a log's own name: the first lookup of its newest batch
+COUNTED_FOR = timedelta(days=7)  # a gateway that was away for longer has ended
 MOST_OPEN = 500  # audits of a window that wait; whoever has not come so far draws no more
 
 
@@ -63,6 +66,7 @@ class Lookup:
     question: Question
     found: Match | Written
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    id: str = field(default_factory=lambda: str(uuid4()))
 
     @property
     def shelf(self) -> tuple[str, str]:
@@ -88,7 +92,8 @@ class LookupLog(Batches[Lookup]):
 
         `chance` is given by tests only.
         """
-        super().__init__("audits", self._record, on_lost=on_lost)
+        super().__init__("audits", self._record, on_lost=on_lost, is_written=self._is_counted)
+        self._counted = COUNTED + str(uuid4())
         self._database = database
         self._shelf = shelf
         self._model = model
@@ -119,6 +124,12 @@ class LookupLog(Batches[Lookup]):
         async with self._database.quick.begin() as connection:
             for key in in_order:
                 await self._add(connection, key, cuts[key.tenant, key.language], by_window[key])
+            await forget(connection, COUNTED, before=datetime.now(UTC) - COUNTED_FOR)
+            await remember(connection, {self._counted: lookups[0].id})
+
+    async def _is_counted(self, lookup: Lookup) -> bool:
+        async with self._database.quick.connect() as connection:
+            return bool(await recall(connection, self._counted) == lookup.id)
 
     async def _open_window(self, key: WindowKey, cut: Cut) -> None:
         async with self._database.quick.connect() as connection:
