@@ -101,7 +101,7 @@ async def outcomes(
     shelf = ShelfArrays.of(await encoder.encode(texts), texts, owners, "en")
     whole = Asked(tuple(asked), await encoder.encode(asked))
     found = ask(shelf, by["little"].weighing, gold, whole, np.arange(len(asked)))
-    pairs = [*zip(asked, found.phrasings, strict=True)]
+    pairs = [*zip(asked, found.nearest, strict=True)]
     read = {trust: replace(found, scores=await one.reread(found.scores, pairs)) for trust, one in by.items()}
     kept = {trust: guarded(one, asked, entries, default_guards()) for trust, one in read.items()}
     return {trust: (one.scores, one.right) for trust, one in kept.items()}

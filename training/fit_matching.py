@@ -25,6 +25,7 @@ from cache.guards import default_guards
 from cache.matching import objection
 from cache.matching.arrays import ShelfArrays
 from cache.matching.evidence import EVIDENCE, Numbers, Weighing, Weights
+from cache.matching.scoring import Scorer
 from encoders import Encoder
 from encoders.onnx import OnnxEncoder
 from encoders.pairs import OnnxPairModel, PairModel
@@ -154,7 +155,7 @@ HEADER = """\
 # P(the entry answers) = 1 / (1 + exp(-(bias + sum of weight * evidence))), each evidence kept in from..to;
 # meaning: where the encoder knows the language. words: where there are tables of its words, too. characters:
 # where it does not. rereading: over the log-odds by evidence and the logit of the pair model; familiar: the
-# same for shelves whose calibration shows that the pair model knows their subject.
+# same for shelves whose calibration shows that the pair model knows their subject, where it may read more.
 # default_cut: at most 0.5 % wrong answers per request on the sets that fit_matching names, for shelves
 # that can't be calibrated.
 """
@@ -185,7 +186,8 @@ async def fitted(data: Path) -> str:
 class Reread:
     """What a shelf found first for its traffic."""
 
-    odds: Numbers  # by evidence and by the pair model, shape (questions, 2)
+    odds: Numbers  # by evidence and by the pair model of the phrasings it reads, shape (questions, 2)
+    first: Numbers  # the same, of the nearest phrasing alone
     probes: Probes
     held_back: np.ndarray  # by a guard
 
@@ -219,7 +221,7 @@ async def reread(
     anywhere = LogisticRegression(C=30.0).fit(log_odds(weighing.probability(evidence), logits), right)
     cuts = {}
     for name, one in sets.items():
-        values = np.where(one.held_back, 0.0, anywhere.predict_proba(one.odds)[:, 1])
+        values = np.where(one.held_back, 0.0, anywhere.predict_proba(one.first)[:, 1])
         wrong = np.sort(values[~one.probes.right])[::-1]
         cuts[name] = float(wrong[int(DEFAULT_TARGET * len(values))])
     print("rereading: cuts", ", ".join(f"{name} {cut:.4f}" for name, cut in cuts.items()))
@@ -241,14 +243,17 @@ async def read_traffic(
     shelf = ShelfArrays.of(await encoder.encode(texts), texts, owners, "en")
     whole = Asked(tuple(asked), await encoder.encode(asked))
     probes = ask(shelf, weighing, gold, whole, np.arange(len(asked)))
-    logits = await model.scores(list(zip(asked, probes.phrasings, strict=True)))
+    every = np.ones(len(asked))  # all are read, however little speaks for them
+    much = Scorer(weighing, pairs=model, trust="much")
+    logits = await much.logits(every, [*zip(asked, probes.nearest, strict=True)])
     guards = default_guards()
-    found = zip(asked, probes.phrasings, probes.entries, strict=True)
+    found = zip(asked, probes.nearest, probes.entries, strict=True)
     held_back = [
-        objection(text, phrasing, tuple(entries[entry]["questions"]), "en", guards) is not None
-        for text, phrasing, entry in found
+        objection(text, nearest[0], tuple(entries[entry]["questions"]), "en", guards) is not None
+        for text, nearest, entry in found
     ]
-    return Reread(log_odds(probes.scores, logits), probes, np.array(held_back))
+    odds = [log_odds(probes.scores, one) for one in (np.fmax.reduce(logits, axis=1), logits[:, 0])]
+    return Reread(*odds, probes, np.array(held_back))
 
 
 def log_odds(scores: Numbers, logits: Numbers) -> Numbers:

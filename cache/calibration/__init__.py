@@ -84,7 +84,7 @@ class Probes:
     answerable: NDArray[np.bool_]
     questions: Owners  # which text was asked
     entries: Owners  # which entry scored best
-    phrasings: tuple[str, ...]  # its phrasing nearest to the question
+    nearest: tuple[tuple[str, ...], ...]  # its phrasings nearest to the question, the nearest first
     read: tuple[str, ...]  # the reading of the question that it was found by
 
 
@@ -194,7 +194,8 @@ async def _scored(
     probes: Probes, scorers: Sequence[Scorer], behind: Callable[[Probes], Probes]
 ) -> list[Probes]:
     """The probes as each scorer has them, behind the guards; the pair model reads them once."""
-    logits = await scorers[0].logits(probes.scores, [*zip(probes.read, probes.phrasings, strict=True)])
+    widest = max(scorers, key=lambda one: one.reads if one.pairs else 0)
+    logits = await widest.logits(probes.scores, [*zip(probes.read, probes.nearest, strict=True)])
     read = [replace(probes, scores=one.after(probes.scores, logits)) for one in scorers]
     return [await to_thread.run_sync(behind, one) for one in read]
 
@@ -208,7 +209,7 @@ def _by_the_first_that_says_all(judge: _Judge, by_readings: Sequence[Asked], lan
             at
             for at, row in enumerate(probes.questions)
             if asked.texts[row] != first.texts[row]
-            and not says_all(first.texts[row], probes.phrasings[at], language)
+            and not says_all(first.texts[row], probes.nearest[at][0], language)
         ]
         probes = _replaced(probes, again, judge(asked, np.unique(probes.questions[again])))
     return probes
@@ -271,7 +272,7 @@ def guarded(
     for at in np.flatnonzero(scores >= _WORTH_GUARDING):
         entry, text = entries[probes.entries[at]], texts[probes.questions[at]]
         others = tuple(phrasing for phrasing in entry.phrasings if phrasing != text)  # itself, held out
-        if objection(text, probes.phrasings[at], others, entry.language, guards) is not None:
+        if objection(text, probes.nearest[at][0], others, entry.language, guards) is not None:
             scores[at] = 0.0
     return replace(probes, scores=scores)
 
@@ -281,9 +282,9 @@ def _best(
 ) -> Probes:
     entries = found.argmax(axis=1)
     itself = questions if held_out else None
-    phrasings = tuple(shelf.best_phrasings(asked.vectors[questions], entries, itself))
+    nearest = tuple(shelf.nearest_phrasings(asked.vectors[questions], entries, itself))
     read = tuple(asked.texts[row] for row in questions)
-    return Probes(found.max(axis=1), entries == gold, gold >= 0, questions, entries, phrasings, read)
+    return Probes(found.max(axis=1), entries == gold, gold >= 0, questions, entries, nearest, read)
 
 
 def _joined(parts: Sequence[Probes]) -> Probes:
@@ -292,15 +293,15 @@ def _joined(parts: Sequence[Probes]) -> Probes:
     }
     return Probes(
         **arrays,
-        phrasings=tuple(text for part in parts for text in part.phrasings),
+        nearest=tuple(texts for part in parts for texts in part.nearest),
         read=tuple(text for part in parts for text in part.read),
     )
 
 
 def _at(probes: Probes, order: Owners) -> Probes:
     arrays: dict[str, Any] = {name: getattr(probes, name)[order] for name in _ARRAYS}
-    phrasings, read = (tuple(texts[at] for at in order) for texts in (probes.phrasings, probes.read))
-    return Probes(**arrays, phrasings=phrasings, read=read)
+    nearest = tuple(probes.nearest[at] for at in order)
+    return Probes(**arrays, nearest=nearest, read=tuple(probes.read[at] for at in order))
 
 
 def _gold(entries: Sequence[Entry], labelled: Sequence[Labelled]) -> Owners:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from cache.entries import Entry
 from cache.guards import Compared, Guard
-from cache.matching.evidence import ENTRIES, Evidence, Weighing, agreement, covered
+from cache.matching.evidence import ENTRIES, READ, Evidence, Weighing, agreement, covered
 from cache.reading.asking import asked_only, guarded_readings
 from cache.reading.spelling import spelt
 from cache.reading.text import pieces
@@ -25,7 +25,6 @@ __all__ = [
     "Similar",
     "Tier",
     "candidates",
-    "closest",
     "decide",
     "objection",
 ]
@@ -94,9 +93,14 @@ class Candidate:
     """An entry that may answer, what speaks for it, and how probable that makes it."""
 
     entry: Entry
-    phrasing: str
+    nearest: tuple[str, ...]  # of its phrasings, the nearest first; at least one, at most `READ`
     evidence: Evidence
     score: float
+
+    @property
+    def phrasing(self) -> str:
+        """The phrasing nearest to the question."""
+        return self.nearest[0]
 
 
 def candidates(
@@ -119,7 +123,7 @@ def candidates(
             covered=near.covered,
         )
         score = float(weighing.probability(evidence.as_array()))
-        scored.append(Candidate(entry=near.entry, phrasing=near.phrasing, evidence=evidence, score=score))
+        scored.append(Candidate(entry=near.entry, nearest=near.nearest, evidence=evidence, score=score))
     return tuple(sorted(scored, key=lambda one: (-one.score, one.entry.id)))
 
 
@@ -206,11 +210,6 @@ def _vetoed(compared: Compared, guards: Sequence[Guard]) -> Objection | None:
     return None
 
 
-def closest(question: str, phrasings: Sequence[str], language: str) -> str:
-    """The phrasing whose wording agrees best with a question's."""
-    return _closest(question, phrasings, language)[1]
-
-
 def _closest(question: str, phrasings: Sequence[str], language: str) -> tuple[float, str]:
     """The share of character n-grams that the closest phrasing has in common, and the phrasing."""
     grams = pieces(spelt(question, language)).grams
@@ -222,7 +221,7 @@ def _closest(question: str, phrasings: Sequence[str], language: str) -> tuple[fl
 @dataclass(frozen=True, slots=True)
 class _Nearness:
     entry: Entry
-    phrasing: str
+    nearest: tuple[str, ...]
     best: float
     central: float
     characters: float
@@ -246,7 +245,7 @@ def _nearness(question: str, entry: Entry, similar: Similar, *, in_full: bool) -
     aligned, unaligned = _worded(question, entry)
     return _Nearness(
         entry,
-        found[0][0] if found else worded,
+        tuple(text for text, _ in found[:READ]) or (worded,),
         cosines[0],
         mean / similar.spreads.get(entry.id, 1.0) if in_full else -math.inf,
         characters,

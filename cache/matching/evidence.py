@@ -24,6 +24,7 @@ __all__ = [
     "ENTRIES",
     "EVIDENCE",
     "PHRASINGS",
+    "READ",
     "Evidence",
     "Rereading",
     "Trust",
@@ -47,6 +48,7 @@ EVIDENCE = (
 """The pieces of evidence, in the order of every array of them."""
 
 ENTRIES = 6  # nearest entries that are looked at in full
+READ = 2  # nearest phrasings of an entry that the pair model may read, one after the other
 PHRASINGS = 48  # nearest phrasings that are looked at: with ten an entry, at least the five nearest entries
 
 Reading = Literal["meaning", "words", "characters"]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cache.calibration import Cut
 from cache.entries import Entry
 from cache.guards import Guard
-from cache.matching import NEAR, Candidate, Hit, Miss, NearMiss, Objection, closest, decide
+from cache.matching import NEAR, Candidate, Hit, Miss, NearMiss, Objection, decide
 from cache.matching.arrays import Owners, ShelfArrays, without_entries
 from cache.matching.evidence import EVIDENCE, Evidence, Weighing
 from cache.matching.scoring import Scorer
@@ -127,8 +127,8 @@ async def competing(
         return list(_near(shelf, owners, entries, texts, weighing=scorer.weighing, cut=cut))
 
     near = await to_thread.run_sync(nearest)
-    pairs = [(texts[row], one.phrasing) for row, one in near]
-    scores = await scorer.reread(np.array([one.score for _, one in near]), pairs)
+    asked = [(texts[row], one.nearest) for row, one in near]
+    scores = await scorer.reread(np.array([one.score for _, one in near]), asked)
 
     def judged() -> tuple[Collision, ...]:
         read = (
@@ -213,7 +213,7 @@ def _near(
                 int(rows[at]),
                 Candidate(
                     entry=entries[other],
-                    phrasing=closest(texts[rows[at]], entries[other].phrasings, entries[other].language),
+                    nearest=shelf.nearest_phrasings(shelf.vectors[rows[at]][None], np.array([other]))[0],
                     evidence=Evidence(**dict(zip(EVIDENCE, map(float, evidence[at, other]), strict=True))),
                     score=float(scores[at, other]),
                 ),

@@ -27,7 +27,7 @@ TEXTS = {
 def probes_of(scores: np.ndarray, right: np.ndarray) -> Probes:
     """Probes of which just the right ones are answerable."""
     numbers = np.arange(len(scores))
-    return Probes(scores, right, right, numbers, numbers, ("",) * len(scores), ("",) * len(scores))
+    return Probes(scores, right, right, numbers, numbers, (("",),) * len(scores), ("",) * len(scores))
 
 
 def entry(name: str, phrasings: tuple[str, ...]) -> Entry:
