@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ PRONOUN = re.compile(
     re.IGNORECASE,
 )
 COMMA = re.compile("[，,]")
+MOST_SENTENCES = 60  # that a statement is compared with
 MOST_REMEMBERED = 4_096  # lines
 
 
@@ -40,11 +42,12 @@ class Fact:
 
 
 def facts(own: frozenset[str], known: Sequence[Line]) -> Iterator[Fact]:
-    """The facts of those sentences that share a word with a statement."""
-    for at, line in enumerate(known):
-        if not own.isdisjoint(line.content):
-            for part, about in _read(line.text):
-                yield Fact(part, about, telling(part), telling(about), at)
+    """The facts of the sentences that share most words with a statement, in their order."""
+    shared = ((len(own & line.content), -at) for at, line in enumerate(known))
+    nearest = heapq.nlargest(MOST_SENTENCES, (each for each in shared if each[0]))
+    for at in sorted(-at for _, at in nearest):
+        for part, about in _read(known[at].text):
+            yield Fact(part, about, telling(part), telling(about), at)
 
 
 @lru_cache(MOST_REMEMBERED)

@@ -24,6 +24,7 @@ LONGEST = {"en": (9, 10, 4), "ja": (14, 20, 8), "zh": (16, 22, 9)}
 ALONE = {"en": 0.85, "ja": 0.9, "zh": 0.9}  # share of a statement from which one fact has it
 TOGETHER = 0.85  # share of it that two facts have to have
 TAKEN = 0.5  # share of what a fact tells that the statement took
+TAKEN_OF_LIKE = 0.3  # the same where the two subjects share a word: the Basic plan, the Team plan
 NAMED = 0.6  # share of a subject by which it is named
 LEAST = 0.5  # weight of what each of the two gives
 MOST_LINES = 3  # with a word of the subject; what is in more of them is what all of the passage is about
@@ -45,7 +46,7 @@ def misplaced(each: Said, known: Sequence[Line]) -> tuple[tuple[str, str], ...]:
     if statement.stands_in_one():
         return ()
     for other in found:
-        if not 0 < len(other.subject) <= longest_subject or not statement.takes_from(other):
+        if not 0 < len(other.subject) <= longest_subject or not statement.takes_from(other, TAKEN_OF_LIKE):
             continue
         for subject in found:
             if 0 < len(subject.subject) <= longest_subject and statement.joins(subject, other, known):
@@ -73,18 +74,21 @@ class _Statement:
         shares = (weight(self._own & fact.content) + len(self._has[id(fact)]) for fact in self._facts)
         return any(share >= ALONE[self._each.line.language] * self._weight for share in shares)
 
-    def takes_from(self, other: Fact) -> bool:
-        """Whether it has much of what a fact tells, but not whom it is told of."""
+    def takes_from(self, other: Fact, least: float) -> bool:
+        """Whether it has this share of what a fact tells, but not whom it is told of."""
         lacked = weight(other.subject - self._own - ANYONE)
         numbers = len(self._has[id(other)])
         taken = weight(other.told & self._own) + numbers
         whole = weight(other.told) + max(numbers, len(other.line.quantities))
         another = lacked >= max(LEAST, (1 - NAMED) * weight(other.subject))
-        return another and taken >= max(LEAST, TAKEN * whole)
+        return another and taken >= max(LEAST, least * whole)
 
     def joins(self, subject: Fact, other: Fact, known: Sequence[Line]) -> bool:
         """Whether it tells of the subject of one fact what another fact tells."""
         if subject is other or weight(subject.subject & self._own) < NAMED * weight(subject.subject):
+            return False
+        alike = bool(subject.subject & other.subject - ANYONE)
+        if not alike and not self.takes_from(other, TAKEN):
             return False
         named = (self._own - other.content) & subject.subject
         told = (self._own - subject.content) & other.told
@@ -93,7 +97,7 @@ class _Statement:
             return False
         if weight(named) < LEAST or weight(told - ANYONE) + len(numbers) < LEAST:
             return False
-        if named <= self._asked and subject.subject.isdisjoint(other.subject):
+        if named <= self._asked and not alike:
             return False
         both = self._has[id(subject)] | self._has[id(other)]
         covered = weight(self._own & (subject.content | other.content)) + len(both)

@@ -10,6 +10,10 @@ from classifiers.faithfulness.said import said
 
 LIGHTS = "A flashing orange light means a firmware update. A red light means that there is no connection."
 PLANS = "Video calls on the Basic plan are limited to 40 minutes. The Team plan costs $25 a month."
+LOGS = (
+    "The Basic plan costs $9 and includes 50 GB. The Team plan costs $25 and includes 500 GB and audit logs."
+)
+OWNERS = "Only the workspace owner can delete a workspace. Admins can invite and remove members."
 RECORDING = "Guests can join a call without an account, but only account holders can record it."
 REPORTS = "A missing parcel must be reported within 14 days. Damage must be reported within 48 hours."
 APPROVAL = "5日以上連続して休む場合は部長の承認が必要です。自家用車での通勤は総務部の許可が必要です。"
@@ -25,6 +29,8 @@ HONEY = "Honey is rich in sugar. Unlike jam, it keeps for years."
     [
         (LIGHTS, "A red light means that a firmware update is running."),
         (PLANS, "Calls on the Team plan end after 40 minutes."),
+        (LOGS, "Audit logs come with the Basic plan."),
+        (OWNERS, "Admins can delete a workspace."),
         (RECORDING, "Guests can record a call without an account."),
         (REPORTS, "A missing parcel must be reported within 48 hours."),
         (APPROVAL, "5日以上連続して休む場合は総務部の承認が必要です。"),
