@@ -85,7 +85,7 @@ def checked(content: Content) -> Content:
 
 def _checked_phrasings(phrasings: tuple[str, ...]) -> tuple[str, ...]:
     kept: dict[str, str] = {}
-    for phrasing in phrasings:
+    for phrasing in dict.fromkeys(phrasings):
         text = _checked_text("phrasings", " ".join(phrasing.split()), longest=LONGEST_PHRASING)
         if not text:
             continue
@@ -93,10 +93,10 @@ def _checked_phrasings(phrasings: tuple[str, ...]) -> tuple[str, ...]:
         if not normalised:
             raise InvalidEntry("phrasings", f"expected letters or digits, found “{text}”")
         kept.setdefault(normalised, text)
+        if len(kept) > MOST_PHRASINGS:  # nobody waits for the rest to be read: there may be 100,000
+            raise InvalidEntry("phrasings", f"expected at most {MOST_PHRASINGS}, found {len(phrasings)}")
     if not kept:
         raise InvalidEntry("question", "expected at least one question, found none")
-    if len(kept) > MOST_PHRASINGS:
-        raise InvalidEntry("phrasings", f"expected at most {MOST_PHRASINGS}, found {len(kept)}")
     return tuple(kept.values())
 
 

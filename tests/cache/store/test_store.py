@@ -18,7 +18,9 @@ from cache.errors import (
     ForbiddenChange,
     InvalidEntry,
 )
+from cache.reading.text import normalise
 from cache.store import TRANSITIONS, EntryStore, Incoming, Put, known
+from cache.store import content as entry_content
 from cache.store.content import content_of
 from cache.store.queries import SERVED, SERVED_BY_ID, SERVED_EXACT, SERVED_REVISIONS, Filters
 from storage.sql import Database
@@ -225,6 +227,7 @@ async def test_two_entries_may_share_a_phrasing_if_never_valid_together(store: E
         ({"phrasings": ("?!",)}, "phrasings", "letters or digits"),
         ({"phrasings": ("x" * 2_001,)}, "phrasings", "at most 2000"),
         ({"phrasings": ("a\ud800b",)}, "phrasings", "UTF-8"),
+        ({"phrasings": tuple(f"{n}?" for n in range(201))}, "phrasings", "at most 200, found 201"),
         ({"answer": " "}, "answer", "expected a text"),
         ({"answer": "a\x00b"}, "answer", "control characters"),
         ({"language": "english"}, "language", "ISO 639-1"),
@@ -396,3 +399,18 @@ def test_serving_reads_entries_and_their_phrasings_and_nothing_else(statement: S
     read = {table.name for table in visitors.iterate(statement) if isinstance(table, Table)}
     assert read <= {"entries", "entry_phrasings"}
     assert "entries" in read
+
+
+def test_of_far_too_many_phrasings_no_more_are_read_than_an_entry_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+
+    def counted(text: str) -> str:
+        read.append(text)
+        return normalise(text)
+
+    monkeypatch.setattr(entry_content, "normalise", counted)
+    with pytest.raises(InvalidEntry, match="found 100000"):
+        entry_content.checked(content(*(f"How do I reset {n}?" for n in range(100_000))))
+    assert len(read) == entry_content.MOST_PHRASINGS + 1
