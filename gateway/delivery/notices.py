@@ -17,7 +17,7 @@ from typing import Any
 
 import structlog
 import yaml
-from sqlalchemy import ColumnElement, exists, func, insert, not_, select
+from sqlalchemy import ColumnElement, exists, insert, not_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.delivery.courier import NotDelivered
@@ -152,9 +152,10 @@ def words(news: Mapping[str, Any], language: str) -> tuple[str, str]:
 
 async def _too_soon(connection: AsyncConnection, wanted: NoticeSettings) -> bool:
     of_target = (deliveries.c.event == "notice", deliveries.c.target == wanted.name)
-    query = select(func.max(deliveries.c.created_at)).where(deliveries.c.tenant == wanted.tenant, *of_target)
-    last = await connection.scalar(query)
-    return last is not None and last > datetime.now(UTC) - timedelta(seconds=wanted.every_s)
+    now, every = datetime.now(UTC), timedelta(seconds=wanted.every_s)
+    lately = deliveries.c.created_at.between(now - every, now + every)  # ahead only by another's clock
+    query = select(exists().where(deliveries.c.tenant == wanted.tenant, *of_target, lately))
+    return bool(await connection.scalar(query))
 
 
 @cache

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 from uuid import uuid4
 
-from sqlalchemy import RowMapping, func, insert, select, update
+from sqlalchemy import RowMapping, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.database import Page, page, reading, row_of, writing
@@ -34,6 +34,7 @@ AFTER_S = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 JITTER = 0.2  # share by which a wait is shortened or drawn out: a receiver that comes back is not run over
 CLAIM_S = 90.0  # longer than any attempt may take
 LONGEST_WAIT_S = 86_400.0  # that a receiver may ask for
+AHEAD = timedelta(seconds=2 * LONGEST_WAIT_S)  # due so late only by a clock that was set back since
 LONGEST_ERROR = 500
 
 
@@ -92,9 +93,10 @@ class Outbox:
 
     async def claim(self, target: str, *, limit: int) -> tuple[Delivery, ...]:
         """What is due to a target, ours until the claim lapses; what another replica holds is passed over."""
+        now = datetime.now(UTC)
         due = (
             table.c.state == "waiting",
-            table.c.due_at <= (now := datetime.now(UTC)),
+            or_(table.c.due_at <= now, table.c.due_at > now + AHEAD),
             table.c.target == target,
         )
         async with self._db.connect() as connection:  # no write lock is asked for while there is nothing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import delete, func, insert, or_, select
 
 from gateway.database import writing
 from gateway.errors import TooManyAttempts
@@ -38,7 +38,9 @@ class Attempts:
         by_address = select(func.count()).where(table.c.address == row["address"])
         async with writing(self._db, "sign-ins") as connection:
             await one_at_a_time(connection, "sign-ins", space=20261124)
-            await connection.execute(delete(table).where(table.c.at <= now - WINDOW))
+            # A clock that ran ahead and was set back must lock nobody out until that time has come.
+            over = or_(table.c.at <= now - WINDOW, table.c.at > now + WINDOW)
+            await connection.execute(delete(table).where(over))
             of_name = await connection.scalar(by_name) or 0
             of_address = await connection.scalar(by_address) or 0
             if of_name >= MOST_PER_NAME or of_address >= MOST_PER_ADDRESS:

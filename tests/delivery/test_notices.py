@@ -80,6 +80,18 @@ async def test_many_tickets_are_one_message(database: Database, notices: Notices
     assert not await notices.look(wanted()), "no news, no message"
 
 
+async def test_a_message_from_a_clock_that_was_set_back_since_holds_up_no_other(
+    database: Database, notices: Notices
+) -> None:
+    await opened(database, 1)
+    assert await notices.look(wanted())
+    async with database.begin() as connection:
+        ahead = datetime.now(UTC) + timedelta(days=365)
+        await connection.execute(update(deliveries).values(created_at=ahead))
+    await opened(database, 1)
+    assert await notices.look(wanted())
+
+
 async def test_each_kind_is_told_of_once(database: Database, notices: Notices) -> None:
     [ticket] = await opened(database, 1)
     await notices.look(wanted())

@@ -88,6 +88,17 @@ async def test_the_asker_s_side_gets_the_answer_signed(
         Webhook(SECRET).verify(got.body.replace(b"300", b"900"), dict(got.headers))
 
 
+async def test_what_a_clock_that_ran_ahead_put_off_is_delivered_once_it_is_set_back(
+    database: Database, tickets: Tickets, courier: Callable[[Played], Courier]
+) -> None:
+    await answered(tickets)
+    for hence, delivered in ((timedelta(hours=24), 0), (timedelta(days=365), 1)):
+        async with database.begin() as connection:
+            await connection.execute(update(table).values(due_at=datetime.now(UTC) + hence))
+        with Played() as played:
+            assert await courier(played).deliver_due() == delivered
+
+
 async def test_two_secrets_sign_while_a_receiver_changes(
     database: Database, outbox: Outbox, tickets: Tickets, http: httpx2.AsyncClient
 ) -> None:
