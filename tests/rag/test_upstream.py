@@ -3,9 +3,10 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from pydantic import SecretStr
@@ -233,6 +234,37 @@ async def test_a_refused_connection_is_named(bot: Chatbot) -> None:
     with pytest.raises(UpstreamUnavailable, match=r"could not be reached \(ConnectionRefusedError\)"):
         await ask(rag)
     await rag.close()
+
+
+async def test_a_name_that_nobody_knows_is_named(bot: Chatbot, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*asked: object, **options: object) -> NoReturn:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    rag = UpstreamRag.of(settings(bot, base_url="http://chatbot.invalid/v1"))
+    with pytest.raises(UpstreamUnavailable, match=r"could not be reached \(gaierror\)") as failed:
+        await ask(rag)
+    assert failed.value.cause == "unreachable"
+    await rag.close()
+
+
+async def test_who_waits_for_a_name_waits_no_longer_than_for_an_answer_and_then_nobody(
+    bot: Chatbot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *asked, **options: told.wait(60) and [])
+    rag = UpstreamRag.of(
+        settings(bot, base_url="http://chatbot.invalid/v1", timeout_s=0.3, breaker_failures=30)
+    )
+    try:
+        failed = await asyncio.gather(*(ask(rag) for _ in range(30)), return_exceptions=True)
+        assert {getattr(one, "cause", one) for one in failed} == {"timeout"}
+        with pytest.raises(UpstreamUnavailable) as left:
+            await ask(rag)
+        assert left.value.cause == "left_alone"
+    finally:
+        told.set()  # a thread that waits for a name can't be told to stop
+        await rag.close()
 
 
 @pytest.mark.parametrize("first", [Fails(500), Fails(503), Fails(429), HangsUp()], ids=str)
