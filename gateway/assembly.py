@@ -21,6 +21,7 @@ from gateway.background import Background, Loop
 from gateway.checking.delivering import Delivering
 from gateway.checking.modes import TopicModes
 from gateway.checking.opening import open_checking, verdict_policy
+from gateway.desk import Desk, open_desk
 from gateway.dry_run import DryRun, NoTickets, Unwatched
 from gateway.figures.report import Figures
 from gateway.gatekeeping.lists import denying_replies
@@ -44,7 +45,6 @@ from gateway.review.audits import Audits
 from gateway.review.audits.lookups import LookupLog, Rates
 from gateway.review.entries.approval import Approvals
 from gateway.review.entries.rereview import Overdue, review_overdue
-from gateway.review.opening import Desk, open_desk
 from gateway.review.queue import Queue
 from gateway.review.tickets import Tickets
 from gateway.settings import (

@@ -12,5 +12,5 @@
 
 Beside that way: `audits` draws a random sample of what was served, and tightens a cut that serves too many
 wrong answers; `cases` makes evaluation cases of what people decided; `acceptance_tests` lets them judge
-blindly. `opening` puts all of it together.
+blindly. `gateway.desk` puts all of it together.
 """
