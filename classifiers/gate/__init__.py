@@ -5,6 +5,7 @@ a gate     is         `examples`    the first of its `rules` that has something 
            reads      `lists`       of the operator; then what stands under a `disguise`, too
            forbids    `forbidden`   what is near an attack, or so said by the `detector`, with some `leeway`
            lets in    `scope`       by `evidence` of examples, entries and `passages`: `leaning`, `combiner`
+           hears      `complaints`  to the reader, which a person should see whatever they name
            is fitted  `fitting`     or found again by `kept`; `thinness` says where not to trust it
            cuts       `promise`     no more must-questions are refused than was promised
 judges     beside it  `detectors`   and `criteria` for a language model, where it is unsure

@@ -9,6 +9,7 @@ from functools import partial
 
 from classifiers import ClassifierError
 from classifiers.gate import GateLabel, GateVerdict, Neighbour, Policy, ScopeSource, ShadowVerdict
+from classifiers.gate.complaints import Complaints, shipped_complaints
 from classifiers.gate.contrast import Sample
 from classifiers.gate.disguise import hidden_forms
 from classifiers.gate.fitting import Fitting, ask
@@ -48,10 +49,12 @@ class ExampleGate:
         in_force: CutsInForce | None = None,
         rules: Rules = EVERY_RULE,
         thin: Sequence[str] = (),
+        complaints: Complaints | None = None,
     ) -> None:
         self._in_force = in_force or CutsInForce()
         self._scope = scope
         self._forbidden = forbidden
+        self._complaints = complaints or shipped_complaints()
         self._encoder = encoder
         self._readings: dict[str, ForbiddenReading] = {}
         self._stated = stated
@@ -293,6 +296,9 @@ class ExampleGate:
         elif reading.despite_silence >= cut * UNSURE:
             gaps = f"documents speak of about {scope.grounds.covered:.0%} of what is ours"
             label, reason = "unsure", f"no document shows that it is ours, {measured}, but {gaps}"
+        elif self._complaints.addressed(asked.question, asked.normalised, self._encoder.identity.digest):
+            reason = f"little shows that it is ours, {measured}, but it complains and names nobody else"
+            label = "unsure"
         else:
             label, reason = "may", f"little shows that it is ours, {measured}"
             nearest = reading.against or reading.nearest
