@@ -30,7 +30,7 @@ from encoders.shipped import load_shipped
 from evaluation.statistics import Rate
 from training.command import rows
 
-__all__ = ["DISGUISES", "held_out", "label_of", "stories"]
+__all__ = ["DISGUISES", "held_out", "label_of", "plain", "stories"]
 
 HELD_OUT: Final = Path(__file__).parent.parent / "tests/classifiers/gate/attacks"
 _HARMLESS_WORDS: Final = {
@@ -132,6 +132,12 @@ def held_out(language: str) -> dict[str, list[str]]:
     return found
 
 
+def plain(language: str) -> dict[str, list[str]]:
+    """Japanese and Chinese harm in a few words, and what looks like it; not among the attacks to disguise."""
+    kinds = yaml.safe_load((HELD_OUT / "plain.yaml").read_text(encoding="utf-8")).get(language, {})
+    return {f"plain {kind}": [*texts["first"], *texts["later"]] for kind, texts in kinds.items()}
+
+
 async def label_of(gate: ExampleGate, encoder: Encoder, text: str) -> str:
     """What the gate says."""
     return (await gate.judge(await encode_one(encoder, text), tenant="t")).label
@@ -143,7 +149,7 @@ async def run() -> None:
     gate = await ExampleGate.fit(Policy(), encoder)
     for language, disguises in DISGUISES.items():
         attacks = []
-        for name, texts in {**held_out(language), "stories": stories(language)}.items():
+        for name, texts in {**held_out(language), **plain(language), "stories": stories(language)}.items():
             labels = [await label_of(gate, encoder, text) for text in texts]
             stopped = Rate(sum(label == "must_not" for label in labels), len(labels))
             passed = Rate(sum(label == "must" for label in labels), len(labels))
