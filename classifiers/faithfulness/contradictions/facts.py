@@ -20,8 +20,9 @@ PRONOUN = re.compile(
     r"|(?:^|、)[こそ][のれ]|(?:^|，)[它其该此这]",
     re.IGNORECASE,
 )
+CODE = re.compile(r"(?<![a-z0-9])[a-z]{1,3}-?\d{1,4}(?![a-z0-9])")  # E3, A4
 COMMA = re.compile("[，,]")
-MOST_SENTENCES = 60  # that a statement is compared with
+MOST_SENTENCES = 24  # that a statement is compared with
 MOST_REMEMBERED = 4_096  # lines
 
 
@@ -46,20 +47,21 @@ def facts(own: frozenset[str], known: Sequence[Line]) -> Iterator[Fact]:
     shared = ((len(own & line.content), -at) for at, line in enumerate(known))
     nearest = heapq.nlargest(MOST_SENTENCES, (each for each in shared if each[0]))
     for at in sorted(-at for _, at in nearest):
-        for part, about in _read(known[at].text):
-            yield Fact(part, about, telling(part), telling(about), at)
+        for part, about, content, subject in _read(known[at].text):
+            yield Fact(part, about, content, subject, at)
 
 
 @lru_cache(MOST_REMEMBERED)
-def _read(text: str) -> tuple[tuple[Line, Line], ...]:
-    """The clauses of a sentence, each with its subject; one with "it" has none of its own."""
-    parts = (
-        f"{clause.subject} {part}".strip()
-        for clause in clauses(text)
-        for part in _parts(text[clause.start : clause.end])
-    )
-    about = ((part, subject_of(part)) for part in parts)
-    return tuple((Line(part), Line("" if PRONOUN.search(subject) else subject)) for part, subject in about)
+def _read(text: str) -> tuple[tuple[Line, Line, frozenset[str], frozenset[str]], ...]:
+    """The clauses of a sentence, each with its subject ("it" is none), and the words of both."""
+    found = []
+    for clause in clauses(text):
+        for own in _parts(text[clause.start : clause.end]):
+            part = f"{clause.subject} {own}".strip()
+            subject = subject_of(part)
+            line, about = Line(part), Line("" if PRONOUN.search(subject) else subject)
+            found.append((line, about, telling(line), telling(about)))
+    return tuple(found)
 
 
 def _parts(text: str) -> Iterable[str]:
@@ -69,8 +71,8 @@ def _parts(text: str) -> Iterable[str]:
 
 
 def telling(line: Line) -> frozenset[str]:
-    """Its words with content; no pair of characters with an ending or a joint."""
+    """Its words with content; no pair of characters with an ending or a joint; and its codes."""
     terms = (term for term in line.terms.content if not HIRAGANA.search(term))
     if line.language == "zh":
         terms = (term for term in terms if not JOINTS_ZH.search(term))
-    return frozenset(terms)
+    return frozenset(terms) | {*CODE.findall(line.plain)}

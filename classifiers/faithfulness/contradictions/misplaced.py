@@ -77,7 +77,7 @@ class _Statement:
     def takes_from(self, other: Fact, least: float) -> bool:
         """Whether it has this share of what a fact tells, but not whom it is told of."""
         lacked = weight(other.subject - self._own - ANYONE)
-        numbers = len(self._has[id(other)])
+        numbers = len(self._told_numbers(other))
         taken = weight(other.told & self._own) + numbers
         whole = weight(other.told) + max(numbers, len(other.line.quantities))
         another = lacked >= max(LEAST, (1 - NAMED) * weight(other.subject))
@@ -92,8 +92,8 @@ class _Statement:
             return False
         named = (self._own - other.content) & subject.subject
         told = (self._own - subject.content) & other.told
-        numbers = self._has[id(other)] - self._has[id(subject)]
-        if not numbers and self._numbers_told(subject):  # shortened: "staff have 20 days' leave, others 10"
+        numbers = self._told_numbers(other) - self._has[id(subject)]
+        if not numbers and self._told_numbers(subject):  # shortened: "staff have 20 days' leave, others 10"
             return False
         if weight(named) < LEAST or weight(told - ANYONE) + len(numbers) < LEAST:
             return False
@@ -105,11 +105,10 @@ class _Statement:
             return False
         return not any(self._tells(fact, named, told, numbers) for fact in self._facts)
 
-    def _numbers_told(self, fact: Fact) -> bool:
-        """Whether a fact tells a number of it, and not as a part of its subject ("five days or more")."""
-        return any(
-            fact.about.pool.find(q) != "same" for q in self._each.numbers if q.text in self._has[id(fact)]
-        )
+    def _told_numbers(self, fact: Fact) -> frozenset[str]:
+        """The numbers of it that a fact tells, and not as a part of its subject ("five days or more")."""
+        about = (q.text for q in self._each.numbers if fact.about.pool.find(q) == "same")
+        return self._has[id(fact)].difference(about)
 
     def _tells(
         self, fact: Fact, named: frozenset[str], told: frozenset[str], numbers: frozenset[str]

@@ -18,6 +18,7 @@ RECORDING = "Guests can join a call without an account, but only account holders
 REPORTS = "A missing parcel must be reported within 14 days. Damage must be reported within 48 hours."
 APPROVAL = "5日以上連続して休む場合は部長の承認が必要です。自家用車での通勤は総務部の許可が必要です。"
 LAMPS = "オレンジ色に点滅しているときは用紙切れです。赤色に点灯しているときはインク切れです。"
+CODES = "H2のときは冷却器の故障です。H3のときは停電からの復帰を示します。"
 MEMBERS = "普通会员满99元包邮，金卡会员不限金额包邮。"
 OVERTIME = "工作日加班按1.5倍工资计算，法定节假日加班按3倍计算。"
 EXPORT = "成员数量不限。只有管理员可以导出数据。普通成员可以查看文档。"
@@ -35,6 +36,7 @@ HONEY = "Honey is rich in sugar. Unlike jam, it keeps for years."
         (REPORTS, "A missing parcel must be reported within 48 hours."),
         (APPROVAL, "5日以上連続して休む場合は総務部の承認が必要です。"),
         (LAMPS, "ランプがオレンジ色に点滅しているときはインク切れです。"),
+        (CODES, "H3は冷却器の故障を示します。"),
         (MEMBERS, "普通会员不限金额包邮。"),
         (OVERTIME, "法定节假日加班按1.5倍工资计算。"),
         (EXPORT, "普通成员可以导出数据。"),
@@ -66,6 +68,12 @@ def test_what_is_told_of_another_is_seen(passage: str, statement: str) -> None:
             "非常勤の休暇は年に10日です。",
             "",
             id="told in short",
+        ),
+        pytest.param(
+            "入会金は3,000円ですが、4月中は無料です。解約に手数料はかかりません。",
+            "4月に入会すれば入会金はかかりません。",
+            "",
+            id="a number of whom it is told is not told",
         ),
         pytest.param(MEMBERS, "金卡会员买多少都包邮。", "", id="in other words, in Chinese"),
         pytest.param(
