@@ -75,7 +75,9 @@ def subject_of(clause: str) -> str:
         case "ja":
             ends = [m.end() for m in _pattern("ja", "condition").finditer(clause)]
             topic = TOPIC_JA.search(clause) or SUBJECT_JA.match(clause)
-            return clause[: max([topic.end() if topic else 0, *ends])]
+            end = max([topic.end() if topic else 0, *ends])
+            begin = 0 if ends else clause.rfind("、", 0, end - 1) + 1  # 「中流に位置し、東は」: of the east
+            return clause[begin:end]
         case _:
             only = _pattern("zh", "only").match(clause)
             told = _pattern("zh", "told").search(clause, only.end() if only else 0)

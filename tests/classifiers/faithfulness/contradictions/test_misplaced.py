@@ -75,6 +75,12 @@ def test_what_is_told_of_another_is_seen(passage: str, statement: str) -> None:
             "",
             id="a number of whom it is told is not told",
         ),
+        pytest.param(
+            "高知県西南部の町。四万十川の中流に位置し、東は太平洋に面し、北西部は愛媛県と境を接する。",
+            "東は太平洋に面しており、北西部では愛媛県と接しています。",
+            "",
+            id="a clause before the topic is none of it",
+        ),
         pytest.param(MEMBERS, "金卡会员买多少都包邮。", "", id="in other words, in Chinese"),
         pytest.param(
             "サボテンは砂漠に適応しています。茎全体は皮膜で水分の損失を防いでいます。",
