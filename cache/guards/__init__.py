@@ -87,14 +87,16 @@ def default_guards() -> tuple[Guard, ...]:
 
     load_words()
     tables = (
-        ClassesGuard.load("opposites", turned_by_negation=True, spoken_for=True, acts=True),
+        ClassesGuard.load("opposites", turned_by_negation=True, spoken_for=("en", "ja", "zh"), acts=True),
         ClassesGuard.load("kinds", least_overlap=0.3),
         ClassesGuard.load("comparison", least_overlap=0.3),
         ClassesGuard.load("quantifiers", least_overlap=0.4),
         ClassesGuard.load("persons", alone_overlap=0.6),
         ClassesGuard.load("dates"),
         ClassesGuard.load("units"),
-        ClassesGuard.load("verbs", least_overlap=0.5, turned_by_negation=True, acts=True),
+        ClassesGuard.load(
+            "verbs", least_overlap=0.5, turned_by_negation=True, spoken_for=("ja", "zh"), acts=True
+        ),
     )
     return (
         NumberGuard.load(),

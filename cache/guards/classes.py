@@ -10,7 +10,7 @@ it, silence agrees with all. A group of `passed` lists longer words that only co
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
@@ -73,7 +73,9 @@ class ClassesGuard:
     least_overlap: float  # share of other content that texts must have in common to be compared at all
     alone_overlap: float  # the same where only one of them names a class
     turned_by_negation: bool  # "not accepted" is "declined": where one text is negated, say nothing
-    spoken_for: bool  # whether the other phrasings speak for a nearest one that names nothing
+    spoken_for: Collection[
+        str
+    ]  # languages in which the other phrasings speak for a nearest one that names nothing
     acts: bool  # of several acts in a question one is wanted: 予約の時間を変更したい
 
     @classmethod
@@ -84,7 +86,7 @@ class ClassesGuard:
         least_overlap: float = 0.0,
         alone_overlap: float = 0.8,
         turned_by_negation: bool = False,
-        spoken_for: bool = False,
+        spoken_for: Collection[str] = (),
         acts: bool = False,
     ) -> Self:
         """The guard with the shipped table of this name."""
@@ -119,7 +121,7 @@ class ClassesGuard:
 
     def _agreed(self, compared: Compared, groups: _Groups, group: int) -> tuple[Found, ...]:
         """What the other phrasings name for one that names nothing, where they name the same."""
-        if not self.spoken_for:
+        if compared.language not in self.spoken_for:
             return ()
         named = [found for text in compared.stored if (found := groups.named_in(text.plain).get(group))]
         same = len(named) >= _AGREED and len({_classes(found) for found in named}) == 1

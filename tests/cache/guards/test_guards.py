@@ -124,6 +124,13 @@ def test_an_entry_whose_phrasings_name_three_classes_is_about_any() -> None:
     assert seen(DATES, "en", "Request leave for June", *phrasings[:2]) is not None
 
 
+def test_other_phrasings_say_the_act_that_the_nearest_one_only_means() -> None:
+    verbs = ClassesGuard.load("verbs", least_overlap=0.5, spoken_for=("ja",), acts=True)
+    phrasings = ("診察の日に行けなくなりました", "診察を取り消したい", "診察をキャンセルするには")
+    assert seen(verbs, "ja", "診察の日を変更したい", *phrasings) is not None
+    assert seen(verbs, "ja", "診察の日を変更したい", *phrasings[:2]) is None
+
+
 def test_an_entry_about_the_whole_matter_answers_how_and_no_further_aspect() -> None:
     aspects = AspectsGuard.load()
     phrasings = (
