@@ -59,9 +59,9 @@ def scorers(weights: Weights, pairs: PairModel) -> dict[str, Scorer]:
     """By how far the pair model is trusted, the default first."""
     weighing = weights.readings["meaning"]
     return {
-        "little": Scorer(weighing, weights.rereading, pairs, "little"),
-        "much": Scorer(weighing, weights.familiar, pairs, "much"),
-        "none": Scorer(weighing),
+        "little": Scorer(weighing, weights.rereading, pairs, "little", weights.rereading_cut),
+        "much": Scorer(weighing, weights.familiar, pairs, "much", weights.rereading_cut),
+        "none": Scorer(weighing, default_cut=weights.default_cuts["meaning"]),
     }
 
 
@@ -81,8 +81,7 @@ async def cuts(
 
     async def of(scorer: Scorer, others: Sequence[Scorer] = ()) -> Cut:
         return await shelf_cut(
-            entries, encoder, scorer=scorer, others=others, target_error=target, default=1.0,
-            guards=default_guards(),
+            entries, encoder, scorer=scorer, others=others, target_error=target, guards=default_guards(),
         )  # fmt: skip
 
     fixed = {trust: await of(scorer) for trust, scorer in by.items()}

@@ -15,7 +15,7 @@ from cache.guards import Guard, default_guards
 from cache.indexing import shelf_key, spread_of
 from cache.looks import Looks
 from cache.matching import Candidate, Hit, Match, Miss, Similar, candidates, decide
-from cache.matching.evidence import ENTRIES, PHRASINGS, Trust, Weighing, Weights
+from cache.matching.evidence import ENTRIES, PHRASINGS, Trust, Weights
 from cache.matching.scoring import Scorer
 from cache.reading.asking import readings, says_all
 from cache.store.content import LONGEST_PHRASING
@@ -142,14 +142,15 @@ class Shelf:
         kept = await self._cuts.of(tenant, language)
         if kept is not None:
             return kept
+        scorer = self.scorer(language)
         return Cut(
-            score=self._default_cut(language),
+            score=scorer.default_cut,
             target_error=self._target_error,
             bound=None,
             probes=0,
             served=0.0,
             why="default cut: this shelf was not calibrated for this target and model",
-            trust=self.scorer(language).trust,
+            trust=scorer.trust,
         )
 
     async def calibrate(self, tenant: str, language: str, labelled: Sequence[Labelled] = ()) -> Cut:
@@ -161,7 +162,6 @@ class Shelf:
             scorer=scorer,
             others=[self.scorer(language, trust) for trust in TRUSTS[1:]] if scorer.pairs else (),
             target_error=self._target_error,
-            default=self._default_cut(language),
             guards=self._guards,
             labelled=labelled,
         )
@@ -212,22 +212,16 @@ class Shelf:
             return ()
         ids = [*_first_entries(near, ENTRIES), *_first_entries(worded, ENTRIES_BY_WORDS)]
         entries = await self._store.served(tenant, language, tuple(dict.fromkeys(ids)), group=group)
-        return candidates(question.text, _similar(near, worded), entries, self._weighing(language))
+        return candidates(question.text, _similar(near, worded), entries, self.scorer(language).weighing)
 
     def scorer(self, language: str, trust: Trust = "little") -> Scorer:
         """How entries in a language get their scores, as much as the pair model is trusted."""
-        rereading = {"much": self._weights.familiar, "little": self._weights.rereading, "none": None}[trust]
+        weights, reading = self._weights, self._weights.reading(language, self._encoder.identity.languages)
+        weighing = weights.readings[reading]
+        rereading = {"much": weights.familiar, "little": weights.rereading, "none": None}[trust]
         if self._pairs is None or language not in self._pairs.languages or rereading is None:
-            return Scorer(self._weighing(language))
-        return Scorer(self._weighing(language), rereading, self._pairs, trust)
-
-    def _weighing(self, language: str) -> Weighing:
-        return self._weights.readings[self._weights.reading(language, self._encoder.identity.languages)]
-
-    def _default_cut(self, language: str) -> float:
-        if self.scorer(language).pairs is not None:
-            return self._weights.rereading_cut
-        return self._weights.default_cuts[self._weights.reading(language, self._encoder.identity.languages)]
+            return Scorer(weighing, default_cut=weights.default_cuts[reading])
+        return Scorer(weighing, rereading, self._pairs, trust, weights.rereading_cut)
 
 
 def _first_entries(found: Sequence[Found], limit: int) -> list[str]:

@@ -27,6 +27,7 @@ class Scorer:
     rereading: Rereading | None = None
     pairs: PairModel | None = None
     trust: Trust = "none"
+    default_cut: float = 1.0  # for shelves that can't be calibrated; 1 serves by meaning what is certain
 
     @property
     def reads(self) -> int:

@@ -130,12 +130,22 @@ def test_the_cut_is_the_smallest_that_keeps_the_target(
     wrong: list[float], right: int, target: float, score: float
 ) -> None:
     probes = made(wrong + [0.95] * right, [False] * len(wrong) + [True] * right)
-    cut = cut_for(probes, target_error=target, default=0.99)
+    cut = cut_for(probes, target_error=target, default=0.0)
     assert cut.score == pytest.approx(score)
     assert (cut.score > score) == (score > 0)
     assert cut.bound is not None
     assert cut.bound <= target
     assert cut.served == 1.0
+
+
+def test_a_cut_that_hangs_on_few_wrong_probes_sinks_no_lower_than_the_default() -> None:
+    few = made([0.9, *[0.95] * 200], [False, *[True] * 200])
+    cut = cut_for(few, target_error=0.01, default=0.93)
+    assert cut.score == 0.93
+    assert cut.why.endswith("; the default cut, since so few probes say little of a lower one")
+    assert cut_for(few, target_error=0.01, default=0.85).score == pytest.approx(0.9)
+    many = made([0.9] * 10 + [0.95] * 1000, [False] * 10 + [True] * 1000)
+    assert cut_for(many, target_error=0.01, default=0.93).score == pytest.approx(0.9)
 
 
 def test_too_few_probes_give_the_default_and_say_how_many_are_needed() -> None:
@@ -145,7 +155,7 @@ def test_too_few_probes_give_the_default_and_say_how_many_are_needed() -> None:
 
 
 async def test_an_empty_shelf_gets_the_default_cut() -> None:
-    cut = await shelf_cut([], WordEncoder(), scorer=Scorer(WEIGHING), target_error=0.01, default=0.97)
+    cut = await shelf_cut([], WordEncoder(), scorer=Scorer(WEIGHING, default_cut=0.97), target_error=0.01)
     assert (cut.score, cut.probes) == (0.97, 0)
 
 
@@ -154,12 +164,16 @@ async def test_enough_labelled_questions_stand_in_the_place_of_the_probes() -> N
     asked = [Labelled(f"{text} {n}", one.id) for one in entries for text in one.phrasings for n in range(40)]
     asked += [Labelled(f"which wine goes with dish {n}", None) for n in range(40)]
     cut = await shelf_cut(
-        entries, WordEncoder(), scorer=Scorer(WEIGHING), target_error=0.01, default=0.97, labelled=asked
+        entries, WordEncoder(), scorer=Scorer(WEIGHING, default_cut=0.97), target_error=0.01, labelled=asked
     )
     assert (cut.probes, cut.why.split(":")[0]) == (400, "labelled questions")
     assert cut.served > 0.5
     few = await shelf_cut(
-        entries, WordEncoder(), scorer=Scorer(WEIGHING), target_error=0.01, default=0.97, labelled=asked[:20]
+        entries,
+        WordEncoder(),
+        scorer=Scorer(WEIGHING, default_cut=0.97),
+        target_error=0.01,
+        labelled=asked[:20],
     )
     assert (few.score, few.probes) == (0.97, 18)
 
@@ -189,20 +203,18 @@ async def test_the_pair_model_is_trusted_as_much_as_the_probes_show(knows: bool,
     cut = await shelf_cut(
         entries,
         WordEncoder(),
-        scorer=Scorer(WEIGHING, little, pairs, "little"),
-        others=[Scorer(WEIGHING, much, pairs, "much"), Scorer(WEIGHING)],
+        scorer=Scorer(WEIGHING, little, pairs, "little", 0.97),
+        others=[Scorer(WEIGHING, much, pairs, "much", 0.97), Scorer(WEIGHING, default_cut=0.97)],
         target_error=0.03,
-        default=0.97,
         labelled=asked,
     )
     assert cut.trust == trust
     few = await shelf_cut(
         entries,
         WordEncoder(),
-        scorer=Scorer(WEIGHING, little, pairs, "little"),
-        others=[Scorer(WEIGHING, much, pairs, "much")],
+        scorer=Scorer(WEIGHING, little, pairs, "little", 0.97),
+        others=[Scorer(WEIGHING, much, pairs, "much", 0.97)],
         target_error=0.03,
-        default=0.97,
     )
     assert (few.score, few.trust) == (0.97, "little")
 
@@ -215,7 +227,11 @@ async def test_a_question_with_a_preface_is_probed_by_what_it_asks() -> None:
     for text in said:
         asked = [Labelled(text, None)] * 300  # all wrong: the cut is what they score
         cut = await shelf_cut(
-            entries, WordEncoder(), scorer=Scorer(WEIGHING), target_error=0.01, default=0.97, labelled=asked
+            entries,
+            WordEncoder(),
+            scorer=Scorer(WEIGHING, default_cut=0.97),
+            target_error=0.01,
+            labelled=asked,
         )
         cuts.append(cut.score)
     whole, prefaced, leaning = cuts
@@ -284,7 +300,9 @@ async def test_entries_that_ask_the_same_raise_the_cut() -> None:
         for at, one in enumerate(apart[:3])
     ]
     cuts = [
-        await shelf_cut(shelf * 30, WordEncoder(), scorer=Scorer(WEIGHING), target_error=0.05, default=1.0)
+        await shelf_cut(
+            shelf * 30, WordEncoder(), scorer=Scorer(WEIGHING, default_cut=1.0), target_error=0.05
+        )
         for shelf in (apart, mixed)
     ]
     assert cuts[1].score >= cuts[0].score
@@ -296,13 +314,14 @@ async def test_what_a_guard_holds_back_does_not_raise_the_cut() -> None:
         entry(f"e{amount}", (f"What is the fee for {amount} items?", f"How much do {amount} items cost?"))
         for amount in range(1, 61)
     ]
-    bare = await shelf_cut(entries, WordEncoder(), scorer=Scorer(WEIGHING), target_error=0.05, default=1.0)
+    bare = await shelf_cut(
+        entries, WordEncoder(), scorer=Scorer(WEIGHING, default_cut=1.0), target_error=0.05
+    )
     guarded = await shelf_cut(
         entries,
         WordEncoder(),
         scorer=Scorer(WEIGHING),
         target_error=0.05,
-        default=1.0,
         guards=default_guards(),
     )
     assert guarded.score < bare.score
