@@ -219,14 +219,23 @@ async def reread(
     evidence, right = await alone(encoder, lone)
     logits = await model.scores([(row["question"], row["cached_question"]) for row in lone])
     anywhere = LogisticRegression(C=30.0).fit(log_odds(weighing.probability(evidence), logits), right)
+    little = {name: anywhere.predict_proba(one.first)[:, 1] for name, one in sets.items()}
+    much = {name: familiar.predict_proba(one.odds)[:, 1] for name, one in sets.items()}
+    return (
+        coefficients(anywhere) | default_cut("rereading", sets, little),
+        coefficients(familiar) | default_cut("familiar", sets, much),
+    )
+
+
+def default_cut(which: str, sets: dict[str, Reread], scored: dict[str, Numbers]) -> dict[str, float]:
+    """The cut that keeps the default target on every set, behind the guards."""
     cuts = {}
     for name, one in sets.items():
-        values = np.where(one.held_back, 0.0, anywhere.predict_proba(one.first)[:, 1])
+        values = np.where(one.held_back, 0.0, scored[name])
         wrong = np.sort(values[~one.probes.right])[::-1]
         cuts[name] = float(wrong[int(DEFAULT_TARGET * len(values))])
-    print("rereading: cuts", ", ".join(f"{name} {cut:.4f}" for name, cut in cuts.items()))
-    cut = {"default_cut": round(max(cuts.values()) + 0.00005, 4)}
-    return coefficients(anywhere) | cut, coefficients(familiar)
+    print(f"{which}: cuts", ", ".join(f"{name} {cut:.4f}" for name, cut in cuts.items()))
+    return {"default_cut": round(max(cuts.values()) + 0.00005, 4)}
 
 
 async def read_traffic(

@@ -124,6 +124,7 @@ class Weights:
     rereading: Rereading | None = None  # where a pair model knows the language; it is trusted little
     rereading_cut: float = 1.0
     familiar: Rereading | None = None  # where calibration shows that it knows the subject, too
+    familiar_cut: float = 1.0
     digest: str = ""  # of the table: scores by other weights are other scores
 
     @classmethod
@@ -142,6 +143,7 @@ class Weights:
             _rereading(again) if again else None,
             float(again["default_cut"]) if again else 1.0,
             _rereading(familiar) if familiar else None,
+            float(familiar["default_cut"]) if familiar else 1.0,
             sha256(repr(table).encode()).hexdigest(),
         )
 
