@@ -27,6 +27,7 @@ from cache.guards import default_guards
 from cache.matching.arrays import ShelfArrays
 from cache.matching.evidence import Numbers, Weights
 from cache.matching.scoring import Scorer
+from cache.reading.spelling import encode_spelt
 from encoders import Encoder
 from encoders.pairs import OnnxPairModel, PairModel
 from encoders.shipped import load_shipped
@@ -55,13 +56,16 @@ class Remembering:
         return np.array([self._known[pair] for pair in pairs])
 
 
-def scorers(weights: Weights, pairs: PairModel) -> dict[str, Scorer]:
-    """By how far the pair model is trusted, the default first."""
-    weighing = weights.readings["meaning"]
+def scorers(weights: Weights, pairs: PairModel, language: str, known: tuple[str, ...]) -> dict[str, Scorer]:
+    """By how far the pair model is trusted, the default first; `known` are the encoder's languages."""
+    reading = weights.reading(language, known)
+    weighing, alone = weights.readings[reading], weights.default_cuts[reading]
+    if language not in pairs.languages:
+        return {"none": Scorer(weighing, default_cut=alone)}
     return {
         "little": Scorer(weighing, weights.rereading, pairs, "little", weights.rereading_cut),
-        "much": Scorer(weighing, weights.familiar, pairs, "much", weights.rereading_cut),
-        "none": Scorer(weighing, default_cut=weights.default_cuts["meaning"]),
+        "much": Scorer(weighing, weights.familiar, pairs, "much", weights.familiar_cut),
+        "none": Scorer(weighing, default_cut=alone),
     }
 
 
@@ -97,9 +101,10 @@ async def outcomes(
     number = {one.id: at for at, one in enumerate(entries)}
     gold = np.array([number.get(name or "", -1) for _, name in traffic])
     asked = [text for text, _ in traffic]
-    shelf = ShelfArrays.of(await encoder.encode(texts), texts, owners, "en")
-    whole = Asked(tuple(asked), await encoder.encode(asked))
-    found = ask(shelf, by["little"].weighing, gold, whole, np.arange(len(asked)))
+    language, weighing = entries[0].language, next(iter(by.values())).weighing
+    shelf = ShelfArrays.of(await encode_spelt(encoder, texts, language), texts, owners, language)
+    whole = Asked(tuple(asked), await encode_spelt(encoder, asked, language))
+    found = ask(shelf, weighing, gold, whole, np.arange(len(asked)))
     pairs = [*zip(asked, found.nearest, strict=True)]
     read = {trust: replace(found, scores=await one.reread(found.scores, pairs)) for trust, one in by.items()}
     kept = {trust: guarded(one, asked, entries, default_guards()) for trust, one in read.items()}
@@ -153,11 +158,8 @@ async def helpdesk(encoder: Encoder, by: Mapping[str, Scorer]) -> Table:
 
 async def main(data: Path) -> None:
     """Print a table for each."""
-    encoder, by, console = (
-        load_shipped(),
-        scorers(Weights.load(), Remembering(OnnxPairModel.load())),
-        Console(),
-    )
+    encoder, console = load_shipped(), Console()
+    by = scorers(Weights.load(), Remembering(OnnxPairModel.load()), "en", encoder.identity.languages)
     console.print(await helpdesk(encoder, by))
     for name in SETS:
         console.print(await known_subjects(data / "cache" / "faq", name, encoder, by))
