@@ -57,8 +57,9 @@ async def read(encoder: Encoder, model: PairModel, language: str, folder: Path) 
     reading = weights.reading(language, encoder.identity.languages)
     scoring, bare_cut = Scorer(weights.readings[reading]), weights.default_cuts[reading]
     cut = bare_cut
-    if language in model.languages:
-        scoring, cut = replace(scoring, rereading=weights.rereading, pairs=model), weights.rereading_cut
+    if language in model.languages and weights.rereading:
+        scoring = replace(scoring, rereading=weights.rereading, pairs=model)
+        cut = weights.rereading.default_cut
     files = (folder / f"{language}.jsonl", folder / "held_out" / f"{language}.jsonl")
     pairs = [row for file in files for row in rows(file)]
     found = []

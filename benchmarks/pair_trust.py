@@ -60,13 +60,12 @@ def scorers(weights: Weights, pairs: PairModel, language: str, known: tuple[str,
     """By how far the pair model is trusted, the default first; `known` are the encoder's languages."""
     reading = weights.reading(language, known)
     weighing, alone = weights.readings[reading], weights.default_cuts[reading]
-    if language not in pairs.languages:
-        return {"none": Scorer(weighing, default_cut=alone)}
-    return {
-        "little": Scorer(weighing, weights.rereading, pairs, "little", weights.rereading_cut),
-        "much": Scorer(weighing, weights.familiar, pairs, "much", weights.familiar_cut),
-        "none": Scorer(weighing, default_cut=alone),
-    }
+    by: dict[str, Scorer] = {}
+    if language in pairs.languages and weights.rereading and weights.familiar:
+        little, much = weights.rereading, weights.familiar
+        by["little"] = Scorer(weighing, little, pairs, "little", little.default_cut)
+        by["much"] = Scorer(weighing, much, pairs, "much", much.default_cut)
+    return by | {"none": Scorer(weighing, default_cut=alone)}
 
 
 def entry(name: str, phrasings: Sequence[str]) -> Entry:

@@ -218,15 +218,10 @@ class Shelf:
         """How entries in a language get their scores, as much as the pair model is trusted."""
         weights, reading = self._weights, self._weights.reading(language, self._encoder.identity.languages)
         weighing = weights.readings[reading]
-        again = {
-            "much": (weights.familiar, weights.familiar_cut),
-            "little": (weights.rereading, weights.rereading_cut),
-            "none": (None, 1.0),
-        }
-        rereading, cut = again[trust]
+        rereading = {"much": weights.familiar, "little": weights.rereading, "none": None}[trust]
         if self._pairs is None or language not in self._pairs.languages or rereading is None:
             return Scorer(weighing, default_cut=weights.default_cuts[reading])
-        return Scorer(weighing, rereading, self._pairs, trust, cut)
+        return Scorer(weighing, rereading, self._pairs, trust, rereading.default_cut)
 
 
 def _first_entries(found: Sequence[Found], limit: int) -> list[str]:

@@ -73,9 +73,7 @@ class ClassesGuard:
     least_overlap: float  # share of other content that texts must have in common to be compared at all
     alone_overlap: float  # the same where only one of them names a class
     turned_by_negation: bool  # "not accepted" is "declined": where one text is negated, say nothing
-    spoken_for: Collection[
-        str
-    ]  # languages in which the other phrasings speak for a nearest one that names nothing
+    spoken_for: Collection[str]  # languages: other phrasings speak for a nearest one that names nothing
     acts: bool  # of several acts in a question one is wanted: 予約の時間を変更したい
 
     @classmethod

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import Any, Literal, Self, TypeVar, get_args
 
@@ -102,6 +102,7 @@ class Rereading:
     first: float  # weight of the log-odds by the evidence
     pair: float  # weight of the pair model's logit
     farthest: float  # logits count no more than this: the model is surer than it is right
+    default_cut: float = 1.0  # of shelves that can't be calibrated
 
     def probability(self, first: Numbers, pair: Numbers) -> Numbers:
         """How probable it is that the entry answers; two arrays of one shape."""
@@ -122,9 +123,7 @@ class Weights:
     readings: Mapping[Reading, Weighing]
     default_cuts: Mapping[Reading, float]
     rereading: Rereading | None = None  # where a pair model knows the language; it is trusted little
-    rereading_cut: float = 1.0
     familiar: Rereading | None = None  # where calibration shows that it knows the subject, too
-    familiar_cut: float = 1.0
     digest: str = ""  # of the table: scores by other weights are other scores
 
     @classmethod
@@ -141,9 +140,7 @@ class Weights:
             {reading: _weighing(part) for reading, part in readings.items()},
             {reading: float(part["default_cut"]) for reading, part in readings.items()},
             _rereading(again) if again else None,
-            float(again["default_cut"]) if again else 1.0,
             _rereading(familiar) if familiar else None,
-            float(familiar["default_cut"]) if familiar else 1.0,
             sha256(repr(table).encode()).hexdigest(),
         )
 
@@ -175,7 +172,7 @@ def covered(characters: Share, unaligned: Share) -> Share:
 
 
 def _rereading(part: Mapping[str, Any]) -> Rereading:
-    return Rereading(**{name: float(part[name]) for name in ("bias", "first", "pair", "farthest")})
+    return Rereading(**{field.name: float(part[field.name]) for field in fields(Rereading)})
 
 
 def _weighing(part: Mapping[str, Any]) -> Weighing:

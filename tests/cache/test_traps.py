@@ -77,12 +77,12 @@ async def judged(folder: str, language: str) -> list[Judged]:
     text = (TRAPS / folder / f"{language}.jsonl").read_text("utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
     encoder, weights = load_shipped(), Weights.load()
-    weighing = weights.readings[weights.reading(language, encoder.identity.languages)]
-    read = language in pair_model().languages
-    scorer = Scorer(weighing, weights.rereading, pair_model()) if read else Scorer(weighing)
-    cut = (
-        weights.rereading_cut if read else weights.default_cuts[weights.reading(language, ("en", "ja", "zh"))]
-    )
+    reading = weights.reading(language, encoder.identity.languages)
+    weighing = weights.readings[reading]
+    scorer, cut = Scorer(weighing), weights.default_cuts[reading]
+    if language in pair_model().languages and weights.rereading:
+        scorer = Scorer(weighing, weights.rereading, pair_model())
+        cut = weights.rereading.default_cut
     stored = [spelt(row["cached_question"], language) for row in rows]
     asked = [text for row in rows for text in readings(row["question"], language)]
     texts = list(dict.fromkeys([*stored, *asked]))

@@ -282,7 +282,8 @@ def test_more_evidence_never_lowers_the_probability() -> None:
 def test_the_default_cuts_are_conservative() -> None:
     weights = Weights.load()
     assert all(cut > 0.5 for cut in weights.default_cuts.values())
-    assert weights.rereading_cut > 0.5
+    assert weights.rereading is not None
+    assert weights.rereading.default_cut > 0.5
 
 
 async def test_entries_that_ask_the_same_raise_the_cut() -> None:

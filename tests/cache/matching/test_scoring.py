@@ -20,7 +20,7 @@ from encoders import EncoderError, encode_one
 from storage.vectors import VectorIndex
 from tests.cache.shelves import WEIGHTS, WordEncoder, content
 
-REREADING = Rereading(bias=0.0, first=0.5, pair=1.0, farthest=6.0)
+REREADING = Rereading(bias=0.0, first=0.5, pair=1.0, farthest=6.0, default_cut=0.6)
 QUESTION = "How do I reset the account password?"
 
 
@@ -45,7 +45,7 @@ class BrokenPairs(ScriptedPairs):
 
 
 async def found(pairs: ScriptedPairs, store: EntryStore, index: VectorIndex, language: str = "en") -> Match:
-    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING, 0.6)
+    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING)
     encoder = WordEncoder(("en", "ja"))
     shelf = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs)
     stored = content("How do I reset my account password?", language=language)
@@ -86,7 +86,7 @@ async def test_a_look_without_a_score_reads_nothing_and_a_question_with_a_prefac
     store: EntryStore, index: VectorIndex
 ) -> None:
     pairs, encoder = ScriptedPairs(3.0), WordEncoder()
-    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING, 0.6)
+    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING)
     shelf = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs)
     stored = "Does the old blue family card pay for the bus?"
     await store.create("shop", content(stored), by="ann", state="active")
@@ -105,7 +105,7 @@ async def test_a_shelf_whose_probes_speak_against_the_pair_model_does_without_it
     store: EntryStore, index: VectorIndex
 ) -> None:
     pairs, encoder = ScriptedPairs(6.0), WordEncoder()
-    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING, 0.6)
+    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING)
     shelf = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs)
     await store.create("shop", content("How do I reset my account password?"), by="ann", state="active")
     await index_pending(store, index, encoder)
@@ -164,7 +164,7 @@ async def test_an_entry_is_served_for_its_second_nearest_phrasing_where_the_subj
     store: EntryStore, index: VectorIndex
 ) -> None:
     pairs, encoder = ByPhrasing(0.0), WordEncoder()
-    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING, 0.6, REREADING)
+    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING, REREADING)
     shelf = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs)
     near, next_ = "-6 reset my account password?", "6 reset the old account password?"
     await store.create("shop", content(near, next_), by="ann", state="active")
