@@ -9,7 +9,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["fit_command", "rows"]
+import numpy as np
+
+__all__ = ["fit_command", "given", "rows", "save_arrays"]
 
 
 def rows(file: Path) -> list[dict[str, Any]]:
@@ -18,12 +20,25 @@ def rows(file: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-def fit_command(description: str | None, fitted: Callable[[Path], Awaitable[str]], target: Path) -> None:
-    """Fit on the folder of development data, print the text of the weights, and write it if asked to."""
-    parser = argparse.ArgumentParser(description=description)
+def given(description: str | None) -> argparse.Namespace:
+    """The folder of development data (`data`), and whether to write what is fitted (`write`)."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path)
     parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def save_arrays(target: Path, arrays: dict[str, Any]) -> None:
+    """Write fitted arrays, and say how large the file is."""
+    np.savez_compressed(target, **arrays)
+    print(f"{target.name}: {target.stat().st_size / 1e6:.2f} MB")
+
+
+def fit_command(description: str | None, fitted: Callable[[Path], Awaitable[str]], target: Path) -> None:
+    """Fit on the folder of development data, print the text of the weights, and write it if asked to."""
+    arguments = given(description)
 
     async def text() -> str:
         return await fitted(arguments.data)

@@ -12,7 +12,6 @@ weights that never saw it.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from classifiers.text import normalise
 from encoders.shipped import load_shipped
 from evaluation.statistics import Rate
 from training.attack_texts import SCRIPTS, Text, collected
+from training.command import given, save_arrays
 
 __all__ = ["fitted", "material"]
 
@@ -213,8 +213,7 @@ async def run(data: Path, *, write: bool) -> None:
         stored: dict[str, Any] = {"encoder": load_shipped().identity.digest}
         for script, of_script in seen.items():
             stored.update({f"{script}.{name}": array for name, array in fitted(of_script).items()})
-        np.savez_compressed(TARGET, **stored)
-        print(f"{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")
+        save_arrays(TARGET, stored)
     for script, of_script in seen.items():
         known, harmless = of_script.forbidden.sum(), (~of_script.forbidden).sum()
         print(f"\n{script}: {known} forbidden, {harmless} harmless texts", flush=True)
@@ -223,12 +222,7 @@ async def run(data: Path, *, write: bool) -> None:
 
 def main() -> None:
     """Fit on the folder of development data."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
+    arguments = given(__doc__)
     asyncio.run(run(arguments.data, write=arguments.write))
 
 

@@ -10,7 +10,6 @@ weights that never saw the text; printed is what they do to each kind.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from classifiers.gate.detector import script_of
 from classifiers.text import normalise
 from encoders.shipped import load_shipped
 from training.attack_texts import LANGUAGES, SCRIPTS, Text, collected
+from training.command import given, save_arrays
 from training.fit_attacks import MEANING, STIFFNESS, Floats, Material, material
 
 __all__ = ["fitted", "kinds"]
@@ -132,18 +132,12 @@ async def run(data: Path, *, write: bool) -> None:
         arrays = fitted(await material([*whole, *written()], script))
         stored.update({f"{script}.{name}": array for name, array in arrays.items()})
     if write:
-        np.savez_compressed(TARGET, **stored)
-        print(f"{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")
+        save_arrays(TARGET, stored)
 
 
 def main() -> None:
     """Fit on the folder of development data."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
+    arguments = given(__doc__)
     asyncio.run(run(arguments.data, write=arguments.write))
 
 
