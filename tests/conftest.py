@@ -29,9 +29,7 @@ from tests.postgres import PostgresServer
 from tests.prepared import PreparedDatabases
 
 os.environ["COLUMNS"] = "160"  # tables are as wide wherever the tests run
-os.environ["OMP_NUM_THREADS"] = (
-    "1"  # of the workers, which share the cores: torch's second thread waits by spinning
-)
+os.environ["OMP_NUM_THREADS"] = "1"  # the workers share the cores: torch's second thread waits by spinning
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")  # how long an example takes depends on what else the machine does
 quick.READING_S = quick.WRITING_S = 60.0  # and so does how long a database takes
