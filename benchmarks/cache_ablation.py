@@ -33,7 +33,7 @@ from encoders.pairs import OnnxPairModel, PairModel
 from encoders.shipped import load_shipped
 from training.command import rows
 from training.fit_matching import RANGES, fit, scores, served
-from training.fit_pairs import SETS
+from training.faq_pairs import SETS
 from training.matching_sets import Judged, faq
 
 TRAPS = Path(__file__).resolve().parent.parent / "tests" / "cache" / "traps"

@@ -32,7 +32,7 @@ from encoders import Encoder
 from encoders.pairs import OnnxPairModel, PairModel
 from encoders.shipped import load_shipped
 from training.command import rows
-from training.fit_pairs import SETS, is_unseen
+from training.faq_pairs import SETS, is_unseen
 
 TARGETS = (0.01, 0.03)
 SHELVES, ASKED, PHRASINGS = 9, 800, (3, 5, 10)

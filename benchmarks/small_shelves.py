@@ -33,7 +33,7 @@ from encoders import Encoder
 from encoders.pairs import OnnxPairModel
 from encoders.shipped import load_shipped
 from training.command import rows
-from training.fit_pairs import SETS, is_unseen
+from training.faq_pairs import SETS, is_unseen
 
 PARTS, SIZES = 30, (34, 50, 68)  # shelves of each helpdesk, and their entries
 HALVES, PHRASINGS, ASKED = 9, (3, 5, 10), 1200  # shelves of each set

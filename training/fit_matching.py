@@ -31,7 +31,7 @@ from encoders.onnx import OnnxEncoder
 from encoders.pairs import OnnxPairModel, PairModel
 from encoders.shipped import load_shipped
 from training.command import fit_command, rows
-from training.fit_pairs import SETS, is_unseen
+from training.faq_pairs import SETS, is_unseen
 from training.matching_sets import NONE, Judged, alone, faq, pairs, unguarded, wordings
 from training.matching_sets import made as made_pairs
 

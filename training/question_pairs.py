@@ -1,17 +1,17 @@
-"""Pairs of Japanese and Chinese questions, and whether one answer serves both, for fit_pairs_cjk.
+"""Pairs of questions that we wrote or made, and whether one answer serves both, for fit_pairs.
 
-What is asked comes from four places: families of questions that we wrote (questions/*.txt), things filled
-into wordings (questions/frames.yaml), captions and assistant requests that people paired (JSICK, xSID), and
-the questions of two corpora. A pair that stays the same is *dressed*: greeted, prefaced, spelt and ended
-otherwise. A pair that does not is *spoilt*: a neighbour of its family, another thing, a condition, a number,
-an opposite.
+What is asked comes from families of questions that we wrote (questions/LANGUAGE/*.txt); in Japanese and
+Chinese also from things filled into wordings (questions/frames.yaml), captions and assistant requests that
+people paired (JSICK, xSID), and the questions of two corpora. A pair that stays the same is *dressed*:
+greeted, prefaced, spelt and ended otherwise. A pair that does not is *spoilt*: a neighbour of its family,
+another thing, a condition, a number, an opposite.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,16 +23,15 @@ from opencc import OpenCC
 from cache.matching.evidence import agreement
 from cache.reading.text import character_grams, normalise
 from training.command import rows
+from training.faq_pairs import Pair
 
-__all__ = ["Frames", "Pair", "families", "family_pairs", "made_pairs"]
-
-Pair = tuple[str, str, int]
+__all__ = ["SOURCES", "Frames", "families", "family_pairs"]
 
 QUESTIONS: Final = Path(__file__).parent / "questions"
-SHARES: Final = {"families": 0.45, "frames": 0.27, "corpora": 0.28}
 NEIGHBOURS: Final = 12  # most alike questions of other lines, from which hard negatives are drawn
 OWN: Final = ("自分の", "我自己的")  # says no more than silence
 _NUMBER: Final = re.compile(r"\d+")
+_ENDS: Final = "？?。."
 _TRADITIONAL: Final = OpenCC("s2t")
 _WIDE: Final = str.maketrans({chr(0x21 + n): chr(0xFF01 + n) for n in range(94)})
 
@@ -69,17 +68,21 @@ class Frames:
             if chance() < 0.3:
                 preface += random.choice(self.around["prefaces"])
             if chance() < 0.15:  # the clauses moved
-                text = text.rstrip("？?。") + "？" + preface.rstrip("、。，")
+                text = text.rstrip(_ENDS) + self._mark + preface.rstrip("、。，, ")
             else:
                 text = preface + text
         if chance() < 0.2:
             text = random.choice(self.around["openings"]) + text
         if chance() < 0.2:
-            text = text.rstrip("？?。") + random.choice(self.around["closings"])
+            text = text.rstrip(_ENDS) + random.choice(self.around["closings"])
         return self._scripted(text)
 
+    @property
+    def _mark(self) -> str:
+        return "? " if self.language == "en" else "？"
+
     def _ended(self, text: str) -> str:
-        bare = text.rstrip("？?。")
+        bare = text.rstrip(_ENDS)
         for row in random.sample(list(self.endings), len(self.endings)):
             ending = max((one for one in row if one and bare.endswith(one)), key=len, default="")
             if ending:
@@ -98,7 +101,7 @@ class Frames:
         if self.language == "zh" and chance < 0.08:
             return str(_TRADITIONAL.convert(text))
         if chance < 0.12:
-            return text.translate(_WIDE)
+            return text.lower() if self.language == "en" else text.translate(_WIDE)
         if chance < 0.17 and len(text) > 6:  # a character lost or typed twice
             at = random.randrange(1, len(text) - 1)
             return text[:at] + text[at + 1 :] if chance < 0.145 else text[:at] + text[at] + text[at:]
@@ -128,45 +131,77 @@ class Frames:
         return condition + one, condition + other
 
 
+@dataclass(frozen=True)
+class Line:
+    """A question in several wordings, and those that it may be taken for."""
+
+    wordings: Sequence[str]
+    siblings: Sequence[Sequence[str]]  # wordings of the other questions of its family
+    near: Sequence[Sequence[str]]  # those of its helpdesk that share most characters with it
+
+
 @cache
-def families(language: str) -> list[list[list[str]]]:
-    """Blocks of lines of wordings."""
-    text = (QUESTIONS / f"{language}.txt").read_text(encoding="utf-8")
-    blocks = re.split(r"\n\s*\n", "\n".join(line for line in text.splitlines() if not line.startswith("#")))
-    return [
-        [[one.strip() for one in line.split(" | ")] for line in block.strip().splitlines()]
-        for block in blocks
-    ]
+def families(language: str) -> list[list[list[list[str]]]]:
+    """For each helpdesk its families, each of lines of wordings."""
+    return [_read(file.read_text(encoding="utf-8")) for file in sorted((QUESTIONS / language).glob("*.txt"))]
 
 
-def neighbours(lines: Sequence[Sequence[str]]) -> list[list[int]]:
+def _read(text: str) -> list[list[list[str]]]:
+    told = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    blocks = (block.strip().splitlines() for block in re.split(r"\n\s*\n", told) if block.strip())
+    return [[[one.strip() for one in line.split("|")] for line in block] for block in blocks]
+
+
+@cache
+def lines(language: str) -> list[Line]:
+    """The questions of all helpdesks. Two may well be asked the same, so only those of one are compared."""
+    found = []
+    for helpdesk in families(language):
+        every = [line for block in helpdesk for line in block]
+        near = neighbours(every)
+        at = 0
+        for block in helpdesk:
+            for line in block:
+                siblings = [other for other in block if other is not line]
+                others = [every[n] for n in near[at][:NEIGHBOURS]]
+                found.append(Line(line, siblings or others, others))
+                at += 1
+    return found
+
+
+def neighbours(every: Sequence[Sequence[str]]) -> list[list[int]]:
     """For each line all others, those that share most characters with it first."""
-    grams = [frozenset().union(*(character_grams(normalise(text)) for text in line)) for line in lines]
+    grams = [frozenset().union(*(character_grams(normalise(text)) for text in line)) for line in every]
     found = []
     for at, mine in enumerate(grams):
-        alike = sorted(range(len(lines)), key=lambda n: -agreement(mine, grams[n]))
+        alike = sorted(range(len(every)), key=lambda n: -agreement(mine, grams[n]))
         found.append([n for n in alike if n != at])
     return found
 
 
 def family_pairs(frames: Frames) -> Iterator[Pair]:
     """Pairs of the families, without end."""
-    blocks = families(frames.language)
-    lines = [line for block in blocks for line in block]
-    block_of = [number for number, block in enumerate(blocks) for _ in block]
-    near = neighbours(lines)
+    every = lines(frames.language)
     while True:
-        at = random.randrange(len(lines))
-        mine = lines[at]
-        one, other = random.sample(mine, 2)
-        yield (*_both(frames, one, other), 1)
-        yield one, frames.dressed(frames.dressed(random.choice((one, other)))), 1
-        siblings = [n for n in near[at] if block_of[n] == block_of[at]]
-        for pool in (siblings[:NEIGHBOURS], near[at][:NEIGHBOURS]):
-            wrong = random.choice(lines[random.choice(pool)])
-            yield (*_both(frames, one, wrong), 0)
-        if (pair := frames.spoilt(one)) and random.random() < 0.6:
+        mine = random.choice(every)
+        one, *others = random.sample(mine.wordings, min(3, len(mine.wordings)))
+        yield from ((*_both(frames, one, other), 1) for other in others)
+        yield one, frames.dressed(frames.dressed(random.choice((one, others[0])))), 1
+        for pool in (mine.siblings, mine.siblings, mine.near):
+            yield (*_both(frames, one, _alike(one, random.choice(pool))), 0)
+        if random.random() < 0.3:
+            far = random.choice(every)
+            if far is not mine and far.wordings not in mine.near:
+                yield one, frames.dressed(random.choice(far.wordings)), 0
+        if (pair := frames.spoilt(one)) and random.random() < 0.5:
             yield pair[0], frames.dressed(pair[1]), 0
+
+
+def _alike(one: str, wordings: Sequence[str]) -> str:
+    """A wording that shares many characters with a question: of some, the one that shares most."""
+    grams = character_grams(normalise(one))
+    some = random.sample(wordings, random.randint(1, len(wordings)))
+    return max(some, key=lambda text: agreement(grams, character_grams(normalise(text))))
 
 
 def frame_pairs(frames: Frames) -> Iterator[Pair]:
@@ -216,23 +251,6 @@ def _paired(data: Path, language: str) -> tuple[list[Pair], list[Pair]]:
     return [pair for pair in pairs if not pair[2]], [pair for pair in pairs if pair[2]]
 
 
-def made_pairs(data: Path, wanted: int) -> list[Pair]:
-    """Japanese and Chinese pairs, half of each, in random order and either direction."""
-    found: list[Pair] = []
-    for language in ("ja", "zh"):
-        frames = Frames.load(language)
-        sources: dict[str, Iterator[Pair]] = {
-            "families": family_pairs(frames),
-            "frames": frame_pairs(frames),
-            "corpora": corpus_pairs(data, frames),
-        }
-        for name, share in SHARES.items():
-            found += [next(sources[name]) for _ in range(int(wanted / 2 * share))]
-    kept = [pair for pair in found if pair[2] or normalise(pair[0]) != normalise(pair[1])]
-    random.shuffle(kept)
-    return [(b, a, same) if random.random() < 0.5 else (a, b, same) for a, b, same in kept]
-
-
 def _both(frames: Frames, one: str, other: str) -> tuple[str, str]:
     """Both questions, the second dressed, now and then under one condition."""
     if random.random() < 0.1:
@@ -242,3 +260,11 @@ def _both(frames: Frames, one: str, other: str) -> tuple[str, str]:
 
 def _filled(wordings: Sequence[str], names: Sequence[str]) -> str:
     return random.choice(wordings).replace("{x}", random.choice(names))
+
+
+SOURCES: Final[Mapping[str, Callable[[Path, Frames], Iterator[Pair]]]] = {
+    "families": lambda _, frames: family_pairs(frames),
+    "frames": lambda _, frames: frame_pairs(frames),
+    "corpora": corpus_pairs,
+}
+"""Pairs of a language without end, by where they come from, given the folder of development data."""
