@@ -41,7 +41,9 @@ from training.support_model import (
     tensors,
 )
 from training.transformer import Kind, build, in_blocks
+from training.written_statements import written_groups
 
+WRITTEN: Final = "written"  # statements of our own
 MOST_TOKENS: Final = 2_600  # of a batch
 RATE: Final = 1.5e-4
 HEAD_RATE: Final = 1e-3
@@ -113,12 +115,19 @@ def train(model: Support, made: Sequence[Packed], rate: float = RATE) -> None:
 
 
 def chosen_groups(
-    data: Path, wordnet: Path | None, sources: Sequence[str], pairs: int, seed: int
+    data: Path,
+    wordnet: Path | None,
+    languages: Sequence[str],
+    sources: Sequence[str],
+    pairs: int,
+    seed: int,
 ) -> list[Group]:
     """Groups of these sources, up to so many pairs, shared evenly as far as the sources reach."""
-    read = {source: documents(data, source) for source in sources}
+    read = {source: documents(data, source) for source in sources if source != WRITTEN}
     said_otherwise = rewriters([one for found in read.values() for one in found], wordnet)
     made = {source: groups(found, said_otherwise[found[0].lang], seed) for source, found in read.items()}
+    if WRITTEN in sources:
+        made[WRITTEN] = [one for lang in languages for one in written_groups(lang)]
     sizes = {source: sum(len(one.said) for one in found) for source, found in made.items()}
     kept: list[Group] = []
     left = pairs
@@ -199,7 +208,9 @@ def main() -> None:
     if chosen.begin:
         model.load_state_dict(torch.load(chosen.begin))
     if chosen.sources:
-        made = chosen_groups(chosen.data, chosen.wordnet, chosen.sources, chosen.pairs, chosen.seed)
+        made = chosen_groups(
+            chosen.data, chosen.wordnet, chosen.lang.split("-"), chosen.sources, chosen.pairs, chosen.seed
+        )
         said = [one for group in made for one in group.said]
         share = sum(one.supported for one in said) / len(said)
         print(f"{len(made):,} windows, {len(said):,} statements, {share:.0%} supported", flush=True)
