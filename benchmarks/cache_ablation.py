@@ -29,12 +29,12 @@ from cache.matching.scoring import Scorer
 from cache.reading.asking import readings, says_all
 from cache.reading.spelling import spelt
 from encoders import Encoder
-from encoders.pairs import OnnxPairModel, PairModel
-from encoders.shipped import load_shipped
+from encoders.pairs import PairModel
+from encoders.shipped import load_shipped, load_shipped_pairs
 from training.command import rows
-from training.fit_matching import RANGES, fit, scores, served
 from training.faq_pairs import SETS
-from training.matching_sets import Judged, faq
+from training.fit_matching import RANGES, fit, scores
+from training.matching_sets import Judged, faq, served
 
 TRAPS = Path(__file__).resolve().parent.parent / "tests" / "cache" / "traps"
 LANGUAGES = ("en", "ja", "zh")
@@ -54,12 +54,9 @@ class Read:
 async def read(encoder: Encoder, model: PairModel, language: str, folder: Path) -> list[Read]:
     """All pairs of a language."""
     weights = Weights.load()
-    reading = weights.reading(language, encoder.identity.languages)
-    scoring, bare_cut = Scorer(weights.readings[reading]), weights.default_cuts[reading]
-    cut = bare_cut
-    if language in model.languages and weights.rereading:
-        scoring = replace(scoring, rereading=weights.rereading, pairs=model)
-        cut = weights.rereading.default_cut
+    known = encoder.identity.languages
+    scoring, bare = (Scorer.of(weights, language, known, pairs) for pairs in (model, None))
+    cut, bare_cut = scoring.default_cut, bare.default_cut
     files = (folder / f"{language}.jsonl", folder / "held_out" / f"{language}.jsonl")
     pairs = [row for file in files for row in rows(file)]
     found = []
@@ -140,7 +137,7 @@ def evidence_table(sets: Sequence[Judged]) -> Table:
         RANGES["meaning"] = kept | ({piece: (0.0, 0.0)} if piece else {})
         cells = []
         for one, other in zip(sets, reversed(sets), strict=True):
-            at = served(one, scores(fit([other], "meaning"), one.evidence))
+            at = served(one.right, one.answerable, scores(fit([other], "meaning"), one.evidence))
             cells.append(f"{at[1]}, {at[3]}")
         table.add_row(piece or "nothing", *cells)
     RANGES["meaning"] = kept
@@ -149,7 +146,7 @@ def evidence_table(sets: Sequence[Judged]) -> Table:
 
 async def measure(data: Path, traps: Path) -> None:
     """Print both tables."""
-    encoder, pairs, console = load_shipped(), OnnxPairModel.load(), Console(width=110)
+    encoder, pairs, console = load_shipped(), load_shipped_pairs(), Console(width=110)
     found: list[Read] = []
     for language in LANGUAGES:
         found += await read(encoder, pairs, language, traps)

@@ -78,9 +78,7 @@ async def large(on: Bench, folder: Path) -> None:
     shelf = Shelf(on.store, on.index, on.encoder)
     cut = await shelf.cut(FAQS[0], "en")
     _, _, encoding = await timed(on.encoder.encode(texts))
-    work = competing(
-        entries, on.encoder, scorer=shelf.scorer("en", cut.trust), cut=cut.score, guards=shelf.guards
-    )
+    work = competing(entries, on.encoder, scorer=shelf.scorer("en"), cut=cut.score, guards=shelf.guards)
     found, _, cpu = await timed(work)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{len(entries)} entries, {len(texts)} phrasings: {len(found)} pairs")

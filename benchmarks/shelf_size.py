@@ -40,7 +40,8 @@ from cache.store import EntryStore, Incoming, Put
 from cache.store.content import Content
 from encoders import Encoded, Vector
 from encoders.onnx import OnnxEncoder
-from encoders.pairs import OnnxPairModel
+from encoders.pairs import PairModel
+from encoders.shipped import load_shipped_pairs
 from storage.edge import OPTIMISE_BYTES, EdgeIndex
 from storage.sql import Database
 
@@ -94,7 +95,7 @@ class Stage:
         await self.index.close()
         await self.database.close()
 
-    def shelf(self, pairs: OnnxPairModel | None = None) -> Shelf:
+    def shelf(self, pairs: PairModel | None = None) -> Shelf:
         return Shelf(self.store, self.index, self.plan.encoder, pairs=pairs)
 
 
@@ -103,7 +104,7 @@ async def measured(plan: Plan, first: Plan, folder: Path) -> str:
     stage, small = await Stage.open(plan, folder / "large"), await Stage.open(first, folder / "small")
     await _written(small)
     lines = [f"{plan.entries:,} entries", await _written(stage), await _built(stage)]
-    draw, pairs = np.random.default_rng(11), OnnxPairModel.load()
+    draw, pairs = np.random.default_rng(11), load_shipped_pairs()
     for name, questions, model in (
         ("asked", _new_questions, None),
         ("hits", _stored_questions, None),

@@ -14,6 +14,7 @@ import argparse
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -23,21 +24,25 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from benchmarks.pair_trust import HELPDESK, TARGETS, Remembering, Traffic, entry, outcomes, scorers
-from cache.calibration import Cut, shelf_cut
+from cache.calibration import Asked, ask, guarded, shelf_cut
 from cache.entries import Entry
 from cache.guards import default_guards
-from cache.matching.evidence import Weights
+from cache.matching.arrays import ShelfArrays
+from cache.matching.evidence import Numbers, Weights
 from cache.matching.scoring import Scorer
+from cache.reading.spelling import encode_spelt
 from encoders import Encoder
-from encoders.pairs import OnnxPairModel
-from encoders.shipped import load_shipped
+from encoders.pairs import PairModel
+from encoders.shipped import load_shipped, load_shipped_pairs
 from training.command import rows
 from training.faq_pairs import SETS, is_unseen
 
+TARGETS = (0.01, 0.03)
+HELPDESKS = Path(__file__).parents[1] / "examples" / "helpdesk"
 PARTS, SIZES = 30, (34, 50, 68)  # shelves of each helpdesk, and their entries
 HALVES, PHRASINGS, ASKED = 9, (3, 5, 10), 1200  # shelves of each set
 WAYS = ("as calibrated", "however low")
+Traffic = Sequence[tuple[str, str | None]]  # questions, and the entry of each
 
 
 class Small(NamedTuple):
@@ -56,9 +61,33 @@ class Outcome(NamedTuple):
     kept: bool
 
 
+class Remembering:
+    """The pair model, which reads each pair once: the shelves share most of them."""
+
+    def __init__(self, inner: PairModel) -> None:
+        self._inner = inner
+        self._known: dict[tuple[str, str], float] = {}
+        self.languages, self.digest = inner.languages, inner.digest
+
+    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> Numbers:
+        """The logit of each pair."""
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
+        self._known |= zip(new, map(float, await self._inner.scores(new)), strict=True)
+        return np.array([self._known[pair] for pair in pairs])
+
+
+def entry(name: str, phrasings: Sequence[str]) -> Entry:
+    """An entry of which only the phrasings matter."""
+    now = datetime.now(UTC)
+    return Entry(
+        id=name, tenant="shop", kind="ground_truth", language="en", phrasings=tuple(phrasings),
+        answer="", state="active", created_at=now, updated_at=now,
+    )  # fmt: skip
+
+
 def helpdesks(language: str) -> Iterator[Small]:
     """Parts of an example helpdesk."""
-    file = HELPDESK.parents[1] / language / HELPDESK.name
+    file = HELPDESKS / language / "entries.jsonl"
     whole = [
         replace(entry(row["id"], (row["question"], *row["phrasings"])), language=language)
         for row in rows(file)
@@ -91,18 +120,20 @@ def faqs(data: Path, name: str) -> Iterator[Small]:
         yield Small(name, entries, random.sample(traffic, min(ASKED, len(traffic))))
 
 
-async def measured(small: Small, encoder: Encoder, by: dict[str, Scorer]) -> dict[tuple[float, str], Outcome]:
+async def measured(small: Small, encoder: Encoder, scorer: Scorer) -> dict[tuple[float, str], Outcome]:
     """The outcomes of a shelf by target and way; none where its probes are too few for a cut."""
-    scored = await outcomes(small.entries, small.traffic, encoder, by)
+    scores, right = await answers(small, encoder, scorer)
     known = {one.id for one in small.entries}
     answerable = np.array([owner in known for _, owner in small.traffic])
     found = {}
     for target in TARGETS:
         for way in WAYS:
-            cut = await _cut(small.entries, encoder, by, target, floor=way == WAYS[0])
+            by = scorer if way == WAYS[0] else replace(scorer, default_cut=0.0)
+            cut = await shelf_cut(
+                small.entries, encoder, scorer=by, target_error=target, guards=default_guards()
+            )
             if cut.bound is None:
                 continue
-            scores, right = scored[cut.trust]
             hit = scores >= cut.score
             wrong = np.mean([(hit & ~right)[part].mean() for part in (answerable, ~answerable)])
             served = float((hit & right)[answerable].mean())
@@ -110,25 +141,31 @@ async def measured(small: Small, encoder: Encoder, by: dict[str, Scorer]) -> dic
     return found
 
 
-async def _cut(
-    entries: Sequence[Entry], encoder: Encoder, by: dict[str, Scorer], target: float, *, floor: bool
-) -> Cut:
-    first, *others = (one if floor else replace(one, default_cut=0.0) for one in by.values())
-    return await shelf_cut(
-        entries, encoder, scorer=first, others=others, target_error=target, guards=default_guards()
-    )
+async def answers(small: Small, encoder: Encoder, scorer: Scorer) -> tuple[np.ndarray, np.ndarray]:
+    """The score that each question's best entry has, and whether it is the right one."""
+    texts = [text for one in small.entries for text in one.phrasings]
+    owners = np.repeat(np.arange(len(small.entries)), [len(one.phrasings) for one in small.entries])
+    number = {one.id: at for at, one in enumerate(small.entries)}
+    gold = np.array([number.get(name or "", -1) for _, name in small.traffic])
+    asked, language = [text for text, _ in small.traffic], small.entries[0].language
+    shelf = ShelfArrays.of(await encode_spelt(encoder, texts, language), texts, owners, language)
+    whole = Asked(tuple(asked), await encode_spelt(encoder, asked, language))
+    found = ask(shelf, scorer.weighing, gold, whole, np.arange(len(asked)))
+    scores = await scorer.reread(found.scores, [*zip(asked, found.nearest, strict=True)])
+    kept = guarded(replace(found, scores=scores), asked, small.entries, default_guards())
+    return kept.scores, kept.right
 
 
 async def main(data: Path) -> None:
     """Print how often each target was kept."""
-    encoder, weights, pairs = load_shipped(), Weights.load(), Remembering(OnnxPairModel.load())
+    encoder, weights, pairs = load_shipped(), Weights.load(), Remembering(load_shipped_pairs())
     shelves = [small for language in ("en", "ja") for small in helpdesks(language)]
     shelves += [small for name in SETS for small in faqs(data / "cache" / "faq", name)]
     every: dict[tuple[str, float, str], list[Outcome]] = {}
     with Progress() as progress:
         for small in progress.track(shelves, description="shelves"):
-            by = scorers(weights, pairs, small.entries[0].language, encoder.identity.languages)
-            for (target, way), outcome in (await measured(small, encoder, by)).items():
+            scorer = Scorer.of(weights, small.entries[0].language, encoder.identity.languages, pairs)
+            for (target, way), outcome in (await measured(small, encoder, scorer)).items():
                 every.setdefault((small.of, target, way), []).append(outcome)
     table = Table("shelves", "target", "cut", "served right", "wrong per request", "most", "target kept")
     for (name, target, way), found in every.items():

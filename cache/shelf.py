@@ -15,7 +15,7 @@ from cache.guards import Guard, default_guards
 from cache.indexing import shelf_key, spread_of
 from cache.looks import Looks
 from cache.matching import Candidate, Hit, Match, Miss, Similar, candidates, decide
-from cache.matching.evidence import ENTRIES, PHRASINGS, Trust, Weights
+from cache.matching.evidence import ENTRIES, PHRASINGS, Weights
 from cache.matching.scoring import Scorer
 from cache.reading.asking import readings, says_all
 from cache.store.content import LONGEST_PHRASING
@@ -29,7 +29,6 @@ __all__ = ["Labelled", "Shelf"]
 TARGET_ERROR = 0.01  # wrong answers per request, where the operator states nothing
 WORDINGS = 16  # phrasings asked for by their words
 ENTRIES_BY_WORDS = 4
-TRUSTS: tuple[Trust, ...] = ("little", "much", "none")  # little where nothing shows how much
 _JUDGED_BY = {"meaning": "meaning", "words": "meaning, words", "characters": "characters only"}
 
 
@@ -55,6 +54,7 @@ class Shelf:
         self._guards = tuple(guards) if guards is not None else default_guards()
         self._looks = Looks()
         self._pairs = pairs
+        self._scorers: dict[str, Scorer] = {}
         made_by = (encoder.identity.digest, pairs.digest if pairs else "", self._weights.digest)
         self._made_for = sha256(" ".join(made_by).encode()).hexdigest()
         self._cuts = Cuts(store.db, target_error=target_error, made_for=self._made_for)
@@ -99,7 +99,7 @@ class Shelf:
             )
         cut = await self.cut(tenant, language)
         try:
-            ranked = await self._ranked(cut.trust, question, tenant=tenant, language=language, group=group)
+            ranked = await self._ranked(question, tenant=tenant, language=language, group=group)
         except IndexUnavailable as dead:
             return Miss(reason=f"the index could not be asked: {dead}", lookup_failed=True)
         except EncoderError as broken:  # a verifier that fails is a miss
@@ -122,8 +122,7 @@ class Shelf:
             IndexUnavailable: if the index can't be asked.
             EncoderError: if the pair model can't be asked.
         """
-        trust = (await self.cut(tenant, language)).trust
-        return (await self._ranked(trust, question, tenant=tenant, language=language, group=group))[:limit]
+        return (await self._ranked(question, tenant=tenant, language=language, group=group))[:limit]
 
     async def by_evidence(
         self, question: Encoded, *, tenant: str, language: str, group: str = "", limit: int = 5
@@ -150,17 +149,14 @@ class Shelf:
             probes=0,
             served=0.0,
             why="default cut: this shelf was not calibrated for this target and model",
-            trust=scorer.trust,
         )
 
     async def calibrate(self, tenant: str, language: str, labelled: Sequence[Labelled] = ()) -> Cut:
         """Find the cut of a shelf from its entries, or from enough labelled questions, and keep it."""
-        scorer = self.scorer(language)
         cut = await shelf_cut(
             await self._store.whole_shelf(tenant, language),
             self._encoder,
-            scorer=scorer,
-            others=[self.scorer(language, trust) for trust in TRUSTS[1:]] if scorer.pairs else (),
+            scorer=self.scorer(language),
             target_error=self._target_error,
             guards=self._guards,
             labelled=labelled,
@@ -172,13 +168,13 @@ class Shelf:
         return await self._cuts.tighten(tenant, language, present=present, score=score, why=why)
 
     async def _ranked(
-        self, trust: Trust, question: Encoded, *, tenant: str, language: str, group: str
+        self, question: Encoded, *, tenant: str, language: str, group: str
     ) -> tuple[Candidate, ...]:
         async def look() -> tuple[Candidate, ...]:
             read, ranked = await self._found(question, tenant=tenant, language=language, group=group)
-            return await self.scorer(language, trust).first_reread(read, ranked)
+            return await self.scorer(language).first_reread(read, ranked)
 
-        return await self._looks.once(f"ranked, {trust} trust", question, (tenant, language, group), look)
+        return await self._looks.once("ranked", question, (tenant, language, group), look)
 
     async def _found(
         self, question: Encoded, *, tenant: str, language: str, group: str
@@ -214,14 +210,12 @@ class Shelf:
         entries = await self._store.served(tenant, language, tuple(dict.fromkeys(ids)), group=group)
         return candidates(question.text, _similar(near, worded), entries, self.scorer(language).weighing)
 
-    def scorer(self, language: str, trust: Trust = "little") -> Scorer:
-        """How entries in a language get their scores, as much as the pair model is trusted."""
-        weights, reading = self._weights, self._weights.reading(language, self._encoder.identity.languages)
-        weighing = weights.readings[reading]
-        rereading = {"much": weights.familiar, "little": weights.rereading, "none": None}[trust]
-        if self._pairs is None or language not in self._pairs.languages or rereading is None:
-            return Scorer(weighing, default_cut=weights.default_cuts[reading])
-        return Scorer(weighing, rereading, self._pairs, trust, rereading.default_cut)
+    def scorer(self, language: str) -> Scorer:
+        """How entries in a language get their scores."""
+        if language not in self._scorers:
+            known = self._encoder.identity.languages
+            self._scorers[language] = Scorer.of(self._weights, language, known, self._pairs)
+        return self._scorers[language]
 
 
 def _first_entries(found: Sequence[Found], limit: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Two encoders as one: texts with Chinese or Japanese characters go to the one that can read them."""
+"""Two models as one: texts with Chinese or Japanese characters go to the one that can read them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from encoders import EncoderIdentity, OpenEncoder, Vector
+from encoders.pairs import PairModel
 
-__all__ = ["ByScript"]
+__all__ = ["ByScript", "PairsByScript"]
 
 _EAST_ASIAN: Final = re.compile(
     "[\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f]"
@@ -40,7 +42,7 @@ class ByScript:
         self._identity = EncoderIdentity(
             f"{one.name}+{other.name}",
             one.dimensions,
-            hashlib.sha256(f"{one.digest} {other.digest}".encode()).hexdigest(),
+            _of_both(one.digest, other.digest),
             tuple(
                 dict.fromkeys([*one.languages, *(name for name in other.languages if name in ("ja", "zh"))])
             ),
@@ -53,7 +55,7 @@ class ByScript:
 
     async def encode(self, texts: Sequence[str], /) -> Vector:
         """Vectors of shape (len(texts), dimensions), L2-normalised."""
-        east = np.array([_EAST_ASIAN.search(text) is not None for text in texts], bool)
+        east = _are_east_asian(texts)
         if not east.any():
             return await self._latin.encode(texts)
         if east.all():
@@ -69,3 +71,38 @@ class ByScript:
         """Close both."""
         await self._latin.close()
         await self._east_asian.close()
+
+
+class PairsByScript:
+    """Reads each pair with the model for its script: if one of two texts is East Asian, the pair is."""
+
+    def __init__(self, latin: PairModel, east_asian: PairModel) -> None:
+        self._latin = latin
+        self._east_asian = east_asian
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """ISO 639-1 codes that either model was trained on."""
+        return tuple(dict.fromkeys([*self._latin.languages, *self._east_asian.languages]))
+
+    @property
+    def digest(self) -> str:
+        """sha256 of both digests."""
+        return _of_both(self._latin.digest, self._east_asian.digest)
+
+    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]:
+        """The logit that one answer serves both questions, shape (len(pairs),)."""
+        east = _are_east_asian([one + other for one, other in pairs])
+        logits = np.empty(len(pairs))
+        for there, model in ((~east, self._latin), (east, self._east_asian)):
+            if there.any():
+                logits[there] = await model.scores([pairs[int(row)] for row in np.flatnonzero(there)])
+        return logits
+
+
+def _are_east_asian(texts: Sequence[str]) -> NDArray[np.bool_]:
+    return np.array([_EAST_ASIAN.search(text) is not None for text in texts], bool)
+
+
+def _of_both(digest: str, other: str) -> str:
+    return hashlib.sha256(f"{digest} {other}".encode()).hexdigest()

@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from encoders.memo import LARGEST_CALL
 from encoders.runtime import OnnxModel
 
-__all__ = ["SHIPPED", "MemoPairModel", "OnnxPairModel", "PairModel"]
-
-SHIPPED: Final = Path(__file__).parent / "models" / "question-pairs-minilm"
+__all__ = ["MemoPairModel", "OnnxPairModel", "PairModel"]
 
 LONGEST_QUESTION: Final = 600  # characters; the pair shares the tokens that the model reads
 
@@ -53,7 +51,7 @@ class OnnxPairModel:
         self._model = model
 
     @classmethod
-    def load(cls, folder: Path = SHIPPED, *, threads: int = 1) -> Self:
+    def load(cls, folder: Path, *, threads: int = 1) -> Self:
         """Read model.onnx, tokenizer.json and identity.json of a folder, and check them by their digests.
 
         Raises:

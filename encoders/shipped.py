@@ -1,24 +1,36 @@
-"""The encoder that comes with the package: MiniLM for English, multilingual E5 for Japanese and Chinese."""
+"""The models that come with the package: MiniLM for English, multilingual E5 for Japanese and Chinese."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Final
 
-from encoders.by_script import ByScript
+from encoders.by_script import ByScript, PairsByScript
 from encoders.onnx import OnnxEncoder
+from encoders.pairs import OnnxPairModel
 
-__all__ = ["EAST_ASIAN", "LATIN", "load_shipped"]
+__all__ = ["EAST_ASIAN", "EAST_ASIAN_PAIRS", "LATIN", "LATIN_PAIRS", "load_shipped", "load_shipped_pairs"]
 
 _MODELS: Final = Path(__file__).parent / "models"
 LATIN: Final = _MODELS / "all-MiniLM-L6-v2"
 EAST_ASIAN: Final = _MODELS / "multilingual-e5-small"
+LATIN_PAIRS: Final = _MODELS / "question-pairs-minilm"
+EAST_ASIAN_PAIRS: Final = _MODELS / "question-pairs-e5"
 
 
 def load_shipped(*, threads: int = 1) -> ByScript:
-    """Both models, checked by their digests.
+    """Both encoders, checked by their digests.
 
     Raises:
         EncoderError: naming the file that is missing or broken.
     """
     return ByScript(OnnxEncoder.load(LATIN, threads=threads), OnnxEncoder.load(EAST_ASIAN, threads=threads))
+
+
+def load_shipped_pairs() -> PairsByScript:
+    """Both models that read two questions together, checked by their digests.
+
+    Raises:
+        EncoderError: naming the file that is missing or broken.
+    """
+    return PairsByScript(OnnxPairModel.load(LATIN_PAIRS), OnnxPairModel.load(EAST_ASIAN_PAIRS))

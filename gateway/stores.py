@@ -19,9 +19,9 @@ from cache.trial.collisions import Collision, shelf_collisions, worst_first
 from encoders import Encoder, EncoderIdentity, OpenEncoder
 from encoders.memo import MemoEncoder
 from encoders.onnx import OnnxEncoder
-from encoders.pairs import MemoPairModel, OnnxPairModel, PairModel
+from encoders.pairs import MemoPairModel, PairModel
 from encoders.sentence_transformers import SentenceTransformersEncoder
-from encoders.shipped import load_shipped
+from encoders.shipped import load_shipped, load_shipped_pairs
 from gateway.language import Language, language_of
 from gateway.rag.documents import Documents
 from gateway.settings import Settings
@@ -187,7 +187,7 @@ async def _open_pair_model(settings: Settings) -> PairModel:
     Raises:
         EncoderError: naming what is missing.
     """
-    model = await to_thread.run_sync(OnnxPairModel.load)
+    model = await to_thread.run_sync(load_shipped_pairs)
     remembered = settings.encoder.remembered
     return MemoPairModel(model, size=remembered) if remembered else model
 

@@ -18,10 +18,11 @@ from encoders import Encoder
 from training.command import rows
 from training.question_pairs import Frames, family_pairs
 
-__all__ = ["NONE", "Judged", "alone", "faq", "made", "pairs", "unguarded", "wordings"]
+__all__ = ["NONE", "TARGETS", "Judged", "alone", "faq", "made", "pairs", "served", "unguarded", "wordings"]
 
 NONE = -1
 ROW = ("cached_question", "question", "should_reuse", "lang")
+TARGETS = (0.003, 0.01, 0.02, 0.03)  # wrong answers per request
 MADE_PAIRS = 2400  # of a language
 NEIGHBOURS = 3
 
@@ -165,3 +166,11 @@ def nearest(evidence: Numbers, by: str) -> tuple[Numbers, np.ndarray]:
     """The entry that is first by one piece of evidence, and all the evidence for it."""
     first = evidence[:, :, EVIDENCE.index(by)].argmax(axis=1)
     return evidence[np.arange(len(evidence)), first], first
+
+
+def served(right: np.ndarray, answerable: int, values: Numbers) -> list[str]:
+    """Share of the answerable questions served right, with the best cut for each of `TARGETS`."""
+    order = np.argsort(-values)
+    wrong = np.cumsum(~right[order]) / len(order)
+    share = np.cumsum(right[order]) / answerable
+    return [f"{share[wrong <= target].max(initial=0.0):.3f}" for target in TARGETS]

@@ -23,7 +23,7 @@ from cache.entries import Entry
 from cache.guards import Guard
 from cache.matching import objection
 from cache.matching.arrays import Owners, ShelfArrays, without_entries
-from cache.matching.evidence import Numbers, Trust, Weighing
+from cache.matching.evidence import Numbers, Weighing
 from cache.matching.scoring import Scorer
 from cache.reading.asking import readings, says_all
 from cache.reading.spelling import encode_spelt, spelt
@@ -52,14 +52,6 @@ CUT_CONFIDENCE = 0.8
 _FEW = 5
 _WORTH_GUARDING = 0.3  # far below any cut that is found, a veto changes nothing
 _ARRAYS = ("scores", "right", "answerable", "questions", "entries")
-# Of the probes. Of 18 shelves of subjects that the pair model knows, five would have it trusted less by what
-# the cut at 1 % serves, one by the ranks up to 5 %, none up to 10 %; one that it does not know, by all three.
-_RANKED = 0.1
-_TRUSTED: dict[Trust, str] = {
-    "much": "the pair model knows the subject",
-    "little": "the pair model counts little",
-    "none": "better without the pair model",
-}
 _CHUNK = 256  # probes at a time: 10,000 phrasings stay below 200 MB
 
 
@@ -75,7 +67,6 @@ class Cut:
     why: str
     since: str = ""  # from when this score serves, ISO 8601; empty for the default
     tightened_from: float | None = None  # the score before an audit raised it, until the next calibration
-    trust: Trust = "none"  # in the pair model; scores by another trust are other scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +78,7 @@ class Probes:
     answerable: NDArray[np.bool_]
     questions: Owners  # which text was asked
     entries: Owners  # which entry scored best
-    nearest: tuple[tuple[str, ...], ...]  # its phrasings nearest to the question, the nearest first
+    nearest: tuple[str, ...]  # its phrasing nearest to the question
     read: tuple[str, ...]  # the reading of the question that it was found by
 
 
@@ -165,15 +156,13 @@ async def shelf_cut(
     *,
     scorer: Scorer,
     target_error: float,
-    others: Sequence[Scorer] = (),
     guards: Sequence[Guard] = (),
     labelled: Sequence[Labelled] = (),
 ) -> Cut:
     """The cut for the active entries of one shelf, behind the guards that serve with it.
 
     Labelled questions are the traffic itself and stand in the place of the probes, as soon as
-    there are enough of them to show the target. Where the probes show it, one of the `others` may score
-    the shelf instead: the one that ranks best.
+    there are enough of them to show the target.
     """
     texts = [text for entry in entries for text in entry.phrasings]
     owners = np.repeat(np.arange(len(entries)), [len(entry.phrasings) for entry in entries])
@@ -190,23 +179,11 @@ async def shelf_cut(
         judge = partial(ask, shelf, scorer.weighing, _gold(entries, labelled))
     by_readings = await Asked.by_readings(asked, vectors, language, encoder)
     probes = await to_thread.run_sync(lambda: _by_the_first_that_says_all(judge, by_readings, language))
-    shown = _wrong_allowed(len(probes.scores), target_error) >= 0
-    scorers = (scorer, *(others if shown else ()))
-    ranked = await _scored(probes, scorers, lambda scored: guarded(scored, asked, entries, guards))
-    best = max(range(len(scorers)), key=lambda at: _ranks(ranked[at]))
-    trust = scorers[best].trust
-    cut = cut_for(ranked[best], target_error=target_error, default=scorers[best].default_cut)
-    return replace(cut, why=f"{origin}{cut.why}" + (f"; {_TRUSTED[trust]}" if others else ""), trust=trust)
-
-
-async def _scored(
-    probes: Probes, scorers: Sequence[Scorer], behind: Callable[[Probes], Probes]
-) -> list[Probes]:
-    """The probes as each scorer has them, behind the guards; the pair model reads them once."""
-    widest = max(scorers, key=lambda one: one.reads if one.pairs else 0)
-    logits = await widest.logits(probes.scores, [*zip(probes.read, probes.nearest, strict=True)])
-    read = [replace(probes, scores=one.after(probes.scores, logits)) for one in scorers]
-    return [await to_thread.run_sync(behind, one) for one in read]
+    scores = await scorer.reread(probes.scores, [*zip(probes.read, probes.nearest, strict=True)])
+    read = replace(probes, scores=scores)
+    behind = await to_thread.run_sync(lambda: guarded(read, asked, entries, guards))
+    cut = cut_for(behind, target_error=target_error, default=scorer.default_cut)
+    return replace(cut, why=origin + cut.why)
 
 
 def _by_the_first_that_says_all(judge: _Judge, by_readings: Sequence[Asked], language: str) -> Probes:
@@ -218,7 +195,7 @@ def _by_the_first_that_says_all(judge: _Judge, by_readings: Sequence[Asked], lan
             at
             for at, row in enumerate(probes.questions)
             if asked.texts[row] != first.texts[row]
-            and not says_all(first.texts[row], probes.nearest[at][0], language)
+            and not says_all(first.texts[row], probes.nearest[at], language)
         ]
         probes = _replaced(probes, again, judge(asked, np.unique(probes.questions[again])))
     return probes
@@ -231,18 +208,6 @@ def _replaced(probes: Probes, places: Sequence[int], others: Probes) -> Probes:
     order = np.arange(len(probes.scores))
     order[places] = [found[probes.questions[at], probes.answerable[at]] for at in places]
     return _at(_joined([probes, others]), order)
-
-
-def _ranks(probes: Probes) -> float:
-    """How well scores rank: the right ones served, on average over the shares of wrong ones up to `_RANKED`.
-
-    The cut itself hangs on too few wrong probes to choose by.
-    """
-    order = np.argsort(-probes.scores, kind="stable")
-    order = order[probes.scores[order] > 0]
-    wrong, right = np.cumsum(~probes.right[order]), np.cumsum(probes.right[order])
-    most = np.arange(1, max(2, int(_RANKED * len(probes.scores)) + 1))
-    return float(right[np.searchsorted(wrong, most, side="right") - 1].mean()) if len(order) else 0.0
 
 
 def probe(shelf: ShelfArrays, weighing: Weighing, asked: Asked, asking: Owners) -> Probes:
@@ -281,7 +246,7 @@ def guarded(
     for at in np.flatnonzero(scores >= _WORTH_GUARDING):
         entry, text = entries[probes.entries[at]], texts[probes.questions[at]]
         others = tuple(phrasing for phrasing in entry.phrasings if phrasing != text)  # itself, held out
-        if objection(text, probes.nearest[at][0], others, entry.language, guards) is not None:
+        if objection(text, probes.nearest[at], others, entry.language, guards) is not None:
             scores[at] = 0.0
     return replace(probes, scores=scores)
 
@@ -302,7 +267,7 @@ def _joined(parts: Sequence[Probes]) -> Probes:
     }
     return Probes(
         **arrays,
-        nearest=tuple(texts for part in parts for texts in part.nearest),
+        nearest=tuple(text for part in parts for text in part.nearest),
         read=tuple(text for part in parts for text in part.read),
     )
 

@@ -89,8 +89,8 @@ class _Kept(Cut):
 _KEPT: TypeAdapter[_Kept | None] = TypeAdapter(_Kept)
 
 
-def _scores(cut: Cut) -> tuple[float, float | None, str]:
-    return cut.score, cut.tightened_from, cut.trust
+def _scores(cut: Cut) -> tuple[float, float | None]:
+    return cut.score, cut.tightened_from
 
 
 def _now() -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from cache.entries import Entry
 from cache.guards import Compared, Guard
-from cache.matching.evidence import ENTRIES, READ, Evidence, Weighing, agreement, covered
+from cache.matching.evidence import ENTRIES, Evidence, Weighing, agreement, covered
 from cache.reading.asking import asked_only, guarded_readings
 from cache.reading.spelling import spelt
 from cache.reading.text import pieces
@@ -93,14 +93,9 @@ class Candidate:
     """An entry that may answer, what speaks for it, and how probable that makes it."""
 
     entry: Entry
-    nearest: tuple[str, ...]  # of its phrasings, the nearest first; at least one, at most `READ`
+    phrasing: str  # the one nearest to the question
     evidence: Evidence
     score: float
-
-    @property
-    def phrasing(self) -> str:
-        """The phrasing nearest to the question."""
-        return self.nearest[0]
 
 
 def candidates(
@@ -123,7 +118,7 @@ def candidates(
             covered=near.covered,
         )
         score = float(weighing.probability(evidence.as_array()))
-        scored.append(Candidate(entry=near.entry, nearest=near.nearest, evidence=evidence, score=score))
+        scored.append(Candidate(entry=near.entry, phrasing=near.phrasing, evidence=evidence, score=score))
     return tuple(sorted(scored, key=lambda one: (-one.score, one.entry.id)))
 
 
@@ -221,7 +216,7 @@ def _closest(question: str, phrasings: Sequence[str], language: str) -> tuple[fl
 @dataclass(frozen=True, slots=True)
 class _Nearness:
     entry: Entry
-    nearest: tuple[str, ...]
+    phrasing: str
     best: float
     central: float
     characters: float
@@ -245,7 +240,7 @@ def _nearness(question: str, entry: Entry, similar: Similar, *, in_full: bool) -
     aligned, unaligned = _worded(question, entry)
     return _Nearness(
         entry,
-        tuple(text for text, _ in found[:READ]) or (worded,),
+        found[0][0] if found else worded,
         cosines[0],
         mean / similar.spreads.get(entry.id, 1.0) if in_full else -math.inf,
         characters,

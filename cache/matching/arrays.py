@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from cache.matching.evidence import ENTRIES, EVIDENCE, PHRASINGS, READ, Numbers, covered
+from cache.matching.evidence import ENTRIES, EVIDENCE, PHRASINGS, Numbers, covered
 from cache.reading.spelling import spelt
 from cache.reading.text import character_grams, normalise
 from cache.reading.wording import WORDED, agreements
@@ -95,21 +95,15 @@ class ShelfArrays:
         best: Numbers = np.maximum.reduceat(aligned, self.starts, axis=1)
         return best, np.minimum.reduceat(unaligned, self.starts, axis=1)
 
-    def nearest_phrasings(
-        self, vectors: Vector, entries: Owners, itself: Owners | None = None
-    ) -> list[tuple[str, ...]]:
-        """For each question the nearest phrasings of one entry; never the question itself, if held out.
-
-        At most `READ`, the nearest first.
-        """
+    def nearest_phrasings(self, vectors: Vector, entries: Owners, itself: Owners | None = None) -> list[str]:
+        """For each question the nearest phrasing of one entry; never the question itself, if held out."""
         ends = self.starts + self.entry_sizes
         nearest = []
         for at, entry in enumerate(entries):
             rows = np.arange(self.starts[entry], ends[entry])
             if itself is not None and len(rows) > 1:
                 rows = rows[rows != itself[at]]
-            order = np.argsort(-(self.vectors[rows] @ vectors[at]), kind="stable")[:READ]
-            nearest.append(tuple(self.texts[row] for row in rows[order]))
+            nearest.append(self.texts[rows[np.argmax(self.vectors[rows] @ vectors[at])]])
         return nearest
 
     def _central(self, cosines: Numbers, itself: Owners | None) -> Numbers:

@@ -24,10 +24,8 @@ __all__ = [
     "ENTRIES",
     "EVIDENCE",
     "PHRASINGS",
-    "READ",
     "Evidence",
     "Rereading",
-    "Trust",
     "Weighing",
     "Weights",
     "agreement",
@@ -48,12 +46,9 @@ EVIDENCE = (
 """The pieces of evidence, in the order of every array of them."""
 
 ENTRIES = 6  # nearest entries that are looked at in full
-READ = 2  # nearest phrasings of an entry that the pair model may read, one after the other
 PHRASINGS = 48  # nearest phrasings that are looked at: with ten an entry, at least the five nearest entries
 
 Reading = Literal["meaning", "words", "characters"]
-Trust = Literal["much", "little", "none"]
-"""How much the pair model's word counts on a shelf: it learnt a few subjects, and knows little of others."""
 
 Numbers = NDArray[np.float64]
 Share = TypeVar("Share", float, Numbers)
@@ -122,8 +117,7 @@ class Weights:
 
     readings: Mapping[Reading, Weighing]
     default_cuts: Mapping[Reading, float]
-    rereading: Rereading | None = None  # where a pair model knows the language; it is trusted little
-    familiar: Rereading | None = None  # where calibration shows that it knows the subject, too
+    rereadings: Mapping[Reading, Rereading]  # where a pair model knows the language
     digest: str = ""  # of the table: scores by other weights are other scores
 
     @classmethod
@@ -133,14 +127,16 @@ class Weights:
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Self:
-        """The weights written as a mapping per reading, and those called `rereading` and `familiar`."""
-        again, familiar = table.get("rereading"), table.get("familiar")
+        """The weights written as a mapping per reading, its rereading among them."""
         readings = {reading: table[reading] for reading in get_args(Reading) if reading in table}
         return cls(
             {reading: _weighing(part) for reading, part in readings.items()},
             {reading: float(part["default_cut"]) for reading, part in readings.items()},
-            _rereading(again) if again else None,
-            _rereading(familiar) if familiar else None,
+            {
+                reading: _rereading(part["rereading"])
+                for reading, part in readings.items()
+                if "rereading" in part
+            },
             sha256(repr(table).encode()).hexdigest(),
         )
 

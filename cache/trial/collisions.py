@@ -108,7 +108,7 @@ async def shelf_collisions(shelf: Shelf, entries: Sequence[Entry], encoder: Enco
     if not entries:
         return ()
     cut = await _cut(shelf, entries[0])
-    scorer = shelf.scorer(entries[0].language, cut.trust)
+    scorer = shelf.scorer(entries[0].language)
     return await competing(entries, encoder, scorer=scorer, cut=cut.score, guards=shelf.guards)
 
 
@@ -127,7 +127,7 @@ async def competing(
         return list(_near(shelf, owners, entries, texts, weighing=scorer.weighing, cut=cut))
 
     near = await to_thread.run_sync(nearest)
-    asked = [(texts[row], one.nearest) for row, one in near]
+    asked = [(texts[row], one.phrasing) for row, one in near]
     scores = await scorer.reread(np.array([one.score for _, one in near]), asked)
 
     def judged() -> tuple[Collision, ...]:
@@ -213,7 +213,7 @@ def _near(
                 int(rows[at]),
                 Candidate(
                     entry=entries[other],
-                    nearest=shelf.nearest_phrasings(shelf.vectors[rows[at]][None], np.array([other]))[0],
+                    phrasing=shelf.nearest_phrasings(shelf.vectors[rows[at]][None], np.array([other]))[0],
                     evidence=Evidence(**dict(zip(EVIDENCE, map(float, evidence[at, other]), strict=True))),
                     score=float(scores[at, other]),
                 ),

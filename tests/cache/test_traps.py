@@ -24,8 +24,8 @@ from cache.reading.asking import readings, says_all
 from cache.reading.spelling import spelt
 from cache.reading.text import normalise
 from encoders import Vector
-from encoders.pairs import OnnxPairModel
-from encoders.shipped import load_shipped
+from encoders.pairs import PairModel
+from encoders.shipped import load_shipped, load_shipped_pairs
 
 TRAPS = Path(__file__).parent / "traps"
 REACHED = {  # traps served at most, paraphrases at least
@@ -54,8 +54,8 @@ class Judged:
 
 
 @cache
-def pair_model() -> OnnxPairModel:
-    return OnnxPairModel.load()
+def pair_model() -> PairModel:
+    return load_shipped_pairs()
 
 
 def entry(row: dict[str, Any]) -> Entry:
@@ -77,27 +77,20 @@ async def judged(folder: str, language: str) -> list[Judged]:
     text = (TRAPS / folder / f"{language}.jsonl").read_text("utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
     encoder, weights = load_shipped(), Weights.load()
-    reading = weights.reading(language, encoder.identity.languages)
-    weighing = weights.readings[reading]
-    scorer, cut = Scorer(weighing), weights.default_cuts[reading]
-    if language in pair_model().languages and weights.rereading:
-        scorer = Scorer(weighing, weights.rereading, pair_model())
-        cut = weights.rereading.default_cut
+    scorer = Scorer.of(weights, language, encoder.identity.languages, pair_model())
     stored = [spelt(row["cached_question"], language) for row in rows]
     asked = [text for row in rows for text in readings(row["question"], language)]
     texts = list(dict.fromkeys([*stored, *asked]))
     vectors = dict(zip(texts, await encoder.encode(texts), strict=True))
     found = []
     for row, phrasing in zip(rows, stored, strict=True):
-        match = await served(row, vectors, vectors[phrasing], scorer, cut)
+        match = await served(row, vectors, vectors[phrasing], scorer)
         same_words = normalise(row["question"]) == normalise(row["cached_question"])
         found.append(Judged(row, same_words or isinstance(match, Hit)))
     return found
 
 
-async def served(
-    row: dict[str, Any], vectors: dict[str, Vector], stored: Vector, scorer: Scorer, cut: float
-) -> Match:
+async def served(row: dict[str, Any], vectors: dict[str, Vector], stored: Vector, scorer: Scorer) -> Match:
     """As `Shelf` does it, without its stores."""
     ranked: tuple[Candidate, ...] = ()
     for text in readings(row["question"], row["lang"]):
@@ -106,7 +99,7 @@ async def served(
         ranked = await scorer.first_reread(text, ranked)
         if says_all(text, row["cached_question"], row["lang"]):
             break
-    return decide(row["question"], ranked, cut=cut, guards=default_guards())
+    return decide(row["question"], ranked, cut=scorer.default_cut, guards=default_guards())
 
 
 @pytest.mark.parametrize(("folder", "language"), REACHED)

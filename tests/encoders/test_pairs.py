@@ -1,23 +1,25 @@
-"""The pair model that ships."""
+"""The pair models that ship."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from encoders.memo import LARGEST_CALL
-from encoders.pairs import SHIPPED, MemoPairModel, OnnxPairModel
+from encoders.pairs import MemoPairModel, OnnxPairModel
+from encoders.shipped import EAST_ASIAN_PAIRS, LATIN_PAIRS, load_shipped_pairs
 
 QUESTION = "How do I activate my new card?"
 
 
 @pytest.fixture(scope="module")
 def model() -> OnnxPairModel:
-    return OnnxPairModel.load()
+    return OnnxPairModel.load(LATIN_PAIRS)
 
 
 async def test_questions_that_ask_the_same_score_higher_than_traps(model: OnnxPairModel) -> None:
@@ -92,9 +94,33 @@ async def test_what_was_read_longest_ago_is_forgotten_and_large_calls_are_not_ke
     assert (await memo.scores([])).shape == (0,)
 
 
-def test_the_model_is_light_and_says_whose_work_it_is() -> None:
-    assert (SHIPPED / "model.onnx").stat().st_size <= 25_000_000
-    assert "Apache License" in (SHIPPED / "LICENSE").read_text("utf-8")
-    notice = (SHIPPED / "NOTICE").read_text("utf-8")
+@pytest.mark.parametrize(("folder", "licence"), [(LATIN_PAIRS, "Apache"), (EAST_ASIAN_PAIRS, "MIT")])
+def test_the_models_are_light_and_say_whose_work_they_are(folder: Path, licence: str) -> None:
+    assert (folder / "model.onnx").stat().st_size <= 25_000_000
+    assert f"{licence} License" in (folder / "LICENSE").read_text("utf-8")
+    notice = (folder / "NOTICE").read_text("utf-8")
     assert "BANKING77" in notice
     assert "CLINC150" in notice
+
+
+@pytest.mark.parametrize(
+    ("question", "same", "other"),
+    [
+        (
+            "パスワードを忘れたときはどうすればいいですか",
+            "ログインの暗証が分からなくなりました",
+            "パスワードを変更するにはどうすればいいですか",
+        ),
+        ("怎么注销银行卡", "不想用这张卡了，想销掉", "怎么激活银行卡"),
+        (QUESTION, "what do i have to do to get my card activated", "How do I cancel my new card?"),
+    ],
+)
+async def test_each_pair_is_read_by_the_model_for_its_script(question: str, same: str, other: str) -> None:
+    both = load_shipped_pairs()
+    assert both.languages == ("en", "ja", "zh")
+    mixed = [("card activation", QUESTION), (question, same), (question, other)]
+    _, high, low = await both.scores(mixed)
+    assert high > 0 > low
+    latin = OnnxPairModel.load(LATIN_PAIRS)
+    assert (await both.scores(mixed))[0] == pytest.approx((await latin.scores(mixed[:1]))[0], abs=0.05)
+    assert both.digest != latin.digest

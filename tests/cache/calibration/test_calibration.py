@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -12,7 +11,7 @@ from cache.entries import Entry
 from cache.guards import default_guards
 from cache.matching import Similar, candidates
 from cache.matching.arrays import ShelfArrays
-from cache.matching.evidence import ENTRIES, EVIDENCE, PHRASINGS, Numbers, Rereading, Trust, Weights, spread
+from cache.matching.evidence import ENTRIES, EVIDENCE, PHRASINGS, Weights, spread
 from cache.matching.scoring import Scorer
 from tests.cache.shelves import WEIGHTS, WordEncoder
 
@@ -178,47 +177,6 @@ async def test_enough_labelled_questions_stand_in_the_place_of_the_probes() -> N
     assert (few.score, few.probes) == (0.97, 18)
 
 
-class Pairs:
-    """Knows which questions have an answer, or says the contrary."""
-
-    languages = ("en",)
-    digest = "pairs"
-
-    def __init__(self, answerable: Collection[str], *, knows: bool) -> None:
-        self._answerable = answerable
-        self._knows = knows
-
-    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> Numbers:
-        return np.array([4.0 if (one in self._answerable) == self._knows else -4.0 for one, _ in pairs])
-
-
-@pytest.mark.parametrize(("knows", "trust"), [(True, "much"), (False, "none")])
-async def test_the_pair_model_is_trusted_as_much_as_the_probes_show(knows: bool, trust: Trust) -> None:
-    entries = [entry(name, phrasings) for name, phrasings in TEXTS.items()]
-    texts = [(text, one.id) for one in entries for text in one.phrasings]
-    asked = [Labelled(f"{text} {n}", owner) for text, owner in texts for n in range(20)]
-    pairs = Pairs({one.text for one in asked}, knows=knows)
-    asked += [Labelled(f"{text} {n}", None) for text, _ in texts for n in range(20, 40)]
-    little, much = Rereading(0.0, 1.0, 0.1, 6.0), Rereading(0.0, 1.0, 1.0, 6.0)
-    cut = await shelf_cut(
-        entries,
-        WordEncoder(),
-        scorer=Scorer(WEIGHING, little, pairs, "little", 0.97),
-        others=[Scorer(WEIGHING, much, pairs, "much", 0.97), Scorer(WEIGHING, default_cut=0.97)],
-        target_error=0.03,
-        labelled=asked,
-    )
-    assert cut.trust == trust
-    few = await shelf_cut(
-        entries,
-        WordEncoder(),
-        scorer=Scorer(WEIGHING, little, pairs, "little", 0.97),
-        others=[Scorer(WEIGHING, much, pairs, "much", 0.97)],
-        target_error=0.03,
-    )
-    assert (few.score, few.trust) == (0.97, "little")
-
-
 async def test_a_question_with_a_preface_is_probed_by_what_it_asks() -> None:
     entries = [entry(name, phrasings) for name, phrasings in TEXTS.items()]
     preface = "We moved here a week ago and everything is still in boxes."
@@ -282,8 +240,8 @@ def test_more_evidence_never_lowers_the_probability() -> None:
 def test_the_default_cuts_are_conservative() -> None:
     weights = Weights.load()
     assert all(cut > 0.5 for cut in weights.default_cuts.values())
-    assert weights.rereading is not None
-    assert weights.rereading.default_cut > 0.5
+    assert set(weights.rereadings) == {"meaning", "words"}
+    assert all(one.default_cut > 0.5 for one in weights.rereadings.values())
 
 
 async def test_entries_that_ask_the_same_raise_the_cut() -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from cache.calibration.cuts import Cuts
 from cache.indexing import index_pending
 from cache.matching import Hit, Match, Miss, NearMiss
 from cache.matching.evidence import Numbers, Rereading, Weights
@@ -45,7 +43,7 @@ class BrokenPairs(ScriptedPairs):
 
 
 async def found(pairs: ScriptedPairs, store: EntryStore, index: VectorIndex, language: str = "en") -> Match:
-    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING)
+    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, {"meaning": REREADING})
     encoder = WordEncoder(("en", "ja"))
     shelf = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs)
     stored = content("How do I reset my account password?", language=language)
@@ -86,7 +84,7 @@ async def test_a_look_without_a_score_reads_nothing_and_a_question_with_a_prefac
     store: EntryStore, index: VectorIndex
 ) -> None:
     pairs, encoder = ScriptedPairs(3.0), WordEncoder()
-    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING)
+    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, {"meaning": REREADING})
     shelf = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs)
     stored = "Does the old blue family card pay for the bus?"
     await store.create("shop", content(stored), by="ann", state="active")
@@ -101,82 +99,13 @@ async def test_a_look_without_a_score_reads_nothing_and_a_question_with_a_prefac
     assert (scored.phrasing, scored.evidence) == (seen.phrasing, seen.evidence)
 
 
-async def test_a_shelf_whose_probes_speak_against_the_pair_model_does_without_it(
-    store: EntryStore, index: VectorIndex
-) -> None:
-    pairs, encoder = ScriptedPairs(6.0), WordEncoder()
-    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING)
-    shelf = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs)
-    await store.create("shop", content("How do I reset my account password?"), by="ann", state="active")
-    await index_pending(store, index, encoder)
-    default = await shelf.cut("shop", "en")
-    assert default.trust == "little"
-    await Cuts(store.db, target_error=0.01, made_for=shelf.made_for).keep(
-        "shop", "en", replace(default, score=0.5, trust="none")
-    )
-    question = await encode_one(encoder, QUESTION)
-    (found_first,) = await Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs).neighbours(
-        question, tenant="shop", language="en"
-    )
-    assert pairs.read == []
-    assert found_first.score == float(
-        WEIGHTS.readings["meaning"].probability(found_first.evidence.as_array())
-    )
-
-
 async def test_only_what_may_well_answer_is_read() -> None:
     pairs = ScriptedPairs(3.0)
     scorer = Scorer(WEIGHTS.readings["meaning"], REREADING, pairs)
-    scores = await scorer.reread(np.array([WORTH_READING / 2, 0.5]), [("a", ("b",)), ("c", ("d", "e"))])
+    scores = await scorer.reread(np.array([WORTH_READING / 2, 0.5]), [("a", "b"), ("c", "d")])
     assert pairs.read == [("c", "d")]
     assert scores[0] == WORTH_READING / 2
     assert scores[1] == pytest.approx(1 / (1 + np.exp(-3)))
-
-
-class ByPhrasing(ScriptedPairs):
-    """Says of each phrasing the logit that it begins with."""
-
-    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> Numbers:
-        self.read += pairs
-        return np.array([float(phrasing.split()[0]) for _, phrasing in pairs])
-
-
-async def test_a_second_phrasing_is_read_only_where_the_first_leaves_it_unsure_of_a_subject_it_knows() -> (
-    None
-):
-    asked = [("sure", ("4 first", "5 second")), ("unsure", ("-1 first", "3 second")), ("lone", ("-1 first",))]
-    scores = np.full(3, 0.5)
-    by_trust = {}
-    for trust, read in (("little", 3), ("much", 4)):
-        pairs = ByPhrasing(0.0)
-        by_trust[trust] = Scorer(WEIGHTS.readings["meaning"], REREADING, pairs, trust)
-        found = await by_trust[trust].reread(scores, asked)
-        assert len(pairs.read) == read
-        heard = [4, -1, -1] if trust == "little" else [4, 3, -1]
-        assert found == pytest.approx(REREADING.probability(scores, np.array(heard, float)))
-    logits = await by_trust["much"].logits(scores, asked)
-    assert by_trust["little"].after(scores, logits) == pytest.approx(
-        REREADING.probability(scores, np.array([4.0, -1.0, -1.0]))
-    )
-
-
-async def test_an_entry_is_served_for_its_second_nearest_phrasing_where_the_subject_is_known(
-    store: EntryStore, index: VectorIndex
-) -> None:
-    pairs, encoder = ByPhrasing(0.0), WordEncoder()
-    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, REREADING, REREADING)
-    shelf = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs)
-    near, next_ = "-6 reset my account password?", "6 reset the old account password?"
-    await store.create("shop", content(near, next_), by="ann", state="active")
-    await index_pending(store, index, encoder)
-    question = await encode_one(encoder, "reset my account password?")
-    assert not isinstance(await shelf.find(question, tenant="shop", language="en"), Hit)
-    default = await shelf.cut("shop", "en")
-    kept = Cuts(store.db, target_error=0.01, made_for=shelf.made_for)
-    await kept.keep("shop", "en", replace(default, score=0.6, trust="much"))
-    calibrated = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs)
-    assert isinstance(await calibrated.find(question, tenant="shop", language="en"), Hit)
-    assert pairs.read[-2:] == [(question.text, near), (question.text, next_)]
 
 
 def test_rereading_is_monotone_and_bounded() -> None:
