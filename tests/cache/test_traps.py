@@ -29,21 +29,21 @@ from encoders.shipped import load_shipped, load_shipped_pairs
 
 TRAPS = Path(__file__).parent / "traps"
 REACHED = {  # traps served at most, paraphrases at least
-    ("", "en"): (0, 0.72),
-    ("", "ja"): (0, 0.88),
-    ("", "zh"): (0, 0.75),
+    ("", "en"): (0, 0.86),
+    ("", "ja"): (0, 0.89),
+    ("", "zh"): (0, 0.81),
     ("prefaces", "en"): (1, 0.90),
-    ("prefaces", "ja"): (1, 0.77),
-    ("prefaces", "zh"): (0, 0.77),
-    ("plain", "en"): (1, 0.43),
-    ("plain", "ja"): (0, 0.66),
-    ("plain", "zh"): (0, 0.66),
-    ("properties", "en"): (0, 0.41),
-    ("properties", "ja"): (0, 0.66),
-    ("properties", "zh"): (0, 0.58),
-    ("wishes", "en"): (0, 0.7),
-    ("wishes", "ja"): (0, 0.7),
-    ("wishes", "zh"): (0, 0.9),
+    ("prefaces", "ja"): (0, 0.86),
+    ("prefaces", "zh"): (0, 0.90),
+    ("plain", "en"): (0, 0.73),
+    ("plain", "ja"): (0, 0.83),
+    ("plain", "zh"): (0, 0.86),
+    ("properties", "en"): (0, 0.50),
+    ("properties", "ja"): (0, 0.75),
+    ("properties", "zh"): (0, 0.83),
+    ("wishes", "en"): (0, 0.80),
+    ("wishes", "ja"): (0, 0.90),
+    ("wishes", "zh"): (0, 0.90),
 }
 
 
