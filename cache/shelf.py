@@ -54,7 +54,6 @@ class Shelf:
         self._guards = tuple(guards) if guards is not None else default_guards()
         self._looks = Looks()
         self._pairs = pairs
-        self._scorers: dict[str, Scorer] = {}
         made_by = (encoder.identity.digest, pairs.digest if pairs else "", self._weights.digest)
         self._made_for = sha256(" ".join(made_by).encode()).hexdigest()
         self._cuts = Cuts(store.db, target_error=target_error, made_for=self._made_for)
@@ -212,10 +211,7 @@ class Shelf:
 
     def scorer(self, language: str) -> Scorer:
         """How entries in a language get their scores."""
-        if language not in self._scorers:
-            known = self._encoder.identity.languages
-            self._scorers[language] = Scorer.of(self._weights, language, known, self._pairs)
-        return self._scorers[language]
+        return Scorer.of(self._weights, language, self._encoder.identity.languages, self._pairs)
 
 
 def _first_entries(found: Sequence[Found], limit: int) -> list[str]:

@@ -164,12 +164,13 @@ async def fitted(data: Path) -> str:
     }
     asking = {language: await wordings(shipped, EXAMPLES / language / ENTRIES) for language in ("en", "ja")}
     ours = [row for file in own for row in rows(file)]
+    model = load_shipped_pairs()
     for reading, shelves, lone in (
         ("meaning", faqs(data) | helpdesks("en"), {"wordings": asking["en"]}),
         ("words", helpdesks("ja", "zh"), {"wordings": asking["ja"], "our pairs": ours}),
     ):
         weighing = Weights.from_table(table).readings[reading]
-        table[reading]["rereading"] = await rereading(shipped, load_shipped_pairs(), weighing, shelves, lone)
+        table[reading]["rereading"] = await rereading(shipped, model, weighing, shelves, lone)
     return HEADER + yaml.safe_dump(table, sort_keys=False)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -35,8 +35,6 @@ from training.faq_pairs import Pair, made_pairs
 from training.question_pairs import SOURCES, Frames
 from training.support_model import e5
 from training.transformer import WIDTH, Kind, build, in_blocks
-
-Reader = Callable[[Sequence[str], Sequence[str]], dict[str, torch.Tensor]]  # tokenizes pairs
 
 OWN_PAIRS: Final = Path(__file__).parent / "pairs"
 LONGEST: Final = 80  # tokens of a pair in training

@@ -25,7 +25,7 @@ from cache.reading.text import character_grams, normalise
 from training.command import rows
 from training.faq_pairs import Pair
 
-__all__ = ["SOURCES", "Frames", "families", "family_pairs"]
+__all__ = ["SOURCES", "Frames", "family_pairs"]
 
 QUESTIONS: Final = Path(__file__).parent / "questions"
 NEIGHBOURS: Final = 12  # most alike questions of other lines, from which hard negatives are drawn
@@ -140,7 +140,6 @@ class Line:
     near: Sequence[Sequence[str]]  # those of its helpdesk that share most characters with it
 
 
-@cache
 def families(language: str) -> list[list[list[list[str]]]]:
     """For each helpdesk its families, each of lines of wordings."""
     return [_read(file.read_text(encoding="utf-8")) for file in sorted((QUESTIONS / language).glob("*.txt"))]
@@ -158,14 +157,12 @@ def lines(language: str) -> list[Line]:
     found = []
     for helpdesk in families(language):
         every = [line for block in helpdesk for line in block]
-        near = neighbours(every)
-        at = 0
+        near = iter(neighbours(every))
         for block in helpdesk:
             for line in block:
                 siblings = [other for other in block if other is not line]
-                others = [every[n] for n in near[at][:NEIGHBOURS]]
+                others = [every[n] for n in next(near)[:NEIGHBOURS]]
                 found.append(Line(line, siblings or others, others))
-                at += 1
     return found
 
 

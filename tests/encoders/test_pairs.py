@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from encoders.memo import LARGEST_CALL
-from encoders.pairs import MemoPairModel, OnnxPairModel
+from encoders.pairs import MemoPairModel, OnnxPairModel, PairModel
 from encoders.shipped import EAST_ASIAN_PAIRS, LATIN_PAIRS, load_shipped_pairs
 
 QUESTION = "How do I activate my new card?"
@@ -20,6 +20,11 @@ QUESTION = "How do I activate my new card?"
 @pytest.fixture(scope="module")
 def model() -> OnnxPairModel:
     return OnnxPairModel.load(LATIN_PAIRS)
+
+
+@pytest.fixture(scope="module")
+def both() -> PairModel:
+    return load_shipped_pairs()
 
 
 async def test_questions_that_ask_the_same_score_higher_than_traps(model: OnnxPairModel) -> None:
@@ -115,12 +120,12 @@ def test_the_models_are_light_and_say_whose_work_they_are(folder: Path, licence:
         (QUESTION, "what do i have to do to get my card activated", "How do I cancel my new card?"),
     ],
 )
-async def test_each_pair_is_read_by_the_model_for_its_script(question: str, same: str, other: str) -> None:
-    both = load_shipped_pairs()
+async def test_each_pair_is_read_by_the_model_for_its_script(
+    question: str, same: str, other: str, both: PairModel, model: OnnxPairModel
+) -> None:
     assert both.languages == ("en", "ja", "zh")
     mixed = [("card activation", QUESTION), (question, same), (question, other)]
     _, high, low = await both.scores(mixed)
     assert high > 0 > low
-    latin = OnnxPairModel.load(LATIN_PAIRS)
-    assert (await both.scores(mixed))[0] == pytest.approx((await latin.scores(mixed[:1]))[0], abs=0.05)
-    assert both.digest != latin.digest
+    assert (await both.scores(mixed))[0] == pytest.approx((await model.scores(mixed[:1]))[0], abs=0.05)
+    assert both.digest != model.digest
