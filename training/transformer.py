@@ -86,6 +86,7 @@ class Kind:
 
     width: int
     separator: int | None = None  # the token between two texts; None if the model reads only one
+    second: bool = False  # the mean is of the second text alone
     support: bool = False  # the second text is judged token by token, and the first does not see it
 
 
@@ -233,9 +234,8 @@ def transformer_block(
     return normalised(graph, graph.apply("Add", narrow, x), weights, f"{at}.output.LayerNorm")
 
 
-def summed(graph: Graph, x: str) -> str:
-    """The sum over real tokens."""
-    mask = graph.apply("Cast", "attention_mask", to=TensorProto.FLOAT)
+def summed(graph: Graph, x: str, mask: str) -> str:
+    """The sum over tokens."""
     column = graph.apply("Unsqueeze", mask, graph.constant("last_axis", np.array([2])))
     kept = graph.apply("Mul", x, column)
     return graph.apply("ReduceSum", kept, graph.constant("token_axis", np.array([1])), keepdims=0)
@@ -243,13 +243,16 @@ def summed(graph: Graph, x: str) -> str:
 
 def pooled(graph: Graph, x: str, name: str = "embedding") -> str:
     """The mean over real tokens, of length 1. A sum has the same direction as the mean."""
-    return graph.apply("LpNormalization", summed(graph, x), outputs=(name,), axis=-1, p=2)
-
-
-def judged(graph: Graph, x: str, weights: Weights) -> str:
-    """A linear layer over the mean of the real tokens."""
-    total = summed(graph, x)
     mask = graph.apply("Cast", "attention_mask", to=TensorProto.FLOAT)
+    return graph.apply("LpNormalization", summed(graph, x, mask), outputs=(name,), axis=-1, p=2)
+
+
+def judged(graph: Graph, x: str, weights: Weights, second: str = "") -> str:
+    """A linear layer over the mean of the real tokens, or of those of the second text."""
+    mask = graph.apply("Cast", "attention_mask", to=TensorProto.FLOAT)
+    if second:
+        mask = graph.apply("Mul", mask, second)
+    total = summed(graph, x, mask)
     count = graph.apply("ReduceSum", mask, "token_axis", keepdims=1)
     weight, bias = weights["head.weight"].T, weights["head.bias"]
     head = graph.constant("head.weight", weight), graph.constant("head.bias", bias)
@@ -313,13 +316,14 @@ def build(
     graph = Graph()
     x = embedded(graph, weights, kind, words if quantised else None)
     mask = graph.apply("Cast", "attention_mask", to=TensorProto.INT32)
-    second = second_part(graph, kind.separator) if kind.support and kind.separator is not None else ""
-    bias = one_way(graph, second) if second else ""
+    apart = kind.separator is not None and (kind.support or kind.second)
+    second = second_part(graph, kind.separator) if apart else ""
+    bias = one_way(graph, second) if kind.support else ""
     for number in range(depth(weights)):
         x = transformer_block(graph, x, mask, weights, f"encoder.layer.{number}", multiply, bias)
-    if second:
+    if kind.support:
         made = supported(graph, x, second, weights)
     else:
-        made = pooled(graph, x) if kind.separator is None else judged(graph, x, weights)
+        made = pooled(graph, x) if kind.separator is None else judged(graph, x, weights, second)
     data: bytes = graph.model([made, *(also or [])], kind.width).SerializeToString()
     return data
