@@ -24,12 +24,14 @@ from cache.matching import Match, Miss
 from encoders import Encoded, Encoder
 from encoders.memo import MemoEncoder
 from encoders.onnx import OnnxEncoder
+from encoders.shipped import load_shipped_leaning
 from evaluation.cache.judging import Served, evaluate_traffic
 from evaluation.cases import ShelfEntry, Traffic, read_cases
 from evaluation.command_line import scratch
 from evaluation.statistics import Rate
 from gateway.domain import Conversation, Turn
 from gateway.understanding import Understanding
+from gateway.understanding.follow_ups import FollowUps
 from gateway.understanding.splitting import questions_in
 from gateway.understanding.vouching import Vouching
 from gateway.understanding.wording import wording
@@ -61,7 +63,8 @@ async def judged(
         )
     shelf = Recorded({traffic.text: one.match for traffic, one in result.asked})
     vouching = Vouching(shelf, encoder)
-    ways = (None, Understanding(encoder=encoder), Understanding(encoder=encoder, vouching=vouching))
+    follow_ups = FollowUps(load_shipped_leaning())
+    ways = (None, Understanding(follow_ups), Understanding(follow_ups, vouching=vouching))
     served = [one for _, one in result.asked]
     return {
         name: rates(asked, await looked_up(asked, way), served) for name, way in zip(WAYS, ways, strict=True)

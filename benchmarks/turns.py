@@ -23,11 +23,12 @@ from classifiers.gate import ClassPolicy, Policy
 from classifiers.gate.examples import ExampleGate
 from encoders import Encoder, encode_one
 from encoders.memo import MemoEncoder
-from encoders.shipped import load_shipped
+from encoders.shipped import load_shipped, load_shipped_leaning
 from gateway.domain import Conversation, Question, Turn
 from gateway.figures.rates import Rate
 from gateway.gatekeeping.turns import ConversationGate
 from gateway.understanding import Understanding
+from gateway.understanding.follow_ups import FollowUps
 from training.command import rows
 
 DESCRIBED = {"en": "Questions about cards, accounts and payments of our bank.", "zh": "关于本馆资料的问题。"}
@@ -54,7 +55,7 @@ class Bench:
     def __init__(self, gate: ExampleGate, encoder: Encoder) -> None:
         self._gate, self._encoder = gate, encoder
         self._turns = ConversationGate(gate, encoder)
-        self._understanding = Understanding(None, encoder)
+        self._understanding = Understanding(FollowUps(load_shipped_leaning()))
         self.judged_ms: list[float] = []
         self.cleared_ms: list[float] = []
 

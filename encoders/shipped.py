@@ -9,13 +9,23 @@ from encoders.by_script import ByScript, PairsByScript
 from encoders.onnx import OnnxEncoder
 from encoders.pairs import OnnxPairModel
 
-__all__ = ["EAST_ASIAN", "EAST_ASIAN_PAIRS", "LATIN", "LATIN_PAIRS", "load_shipped", "load_shipped_pairs"]
+__all__ = [
+    "EAST_ASIAN",
+    "EAST_ASIAN_PAIRS",
+    "LATIN",
+    "LATIN_PAIRS",
+    "LEANING",
+    "load_shipped",
+    "load_shipped_leaning",
+    "load_shipped_pairs",
+]
 
 _MODELS: Final = Path(__file__).parent / "models"
 LATIN: Final = _MODELS / "all-MiniLM-L6-v2"
 EAST_ASIAN: Final = _MODELS / "multilingual-e5-small"
 LATIN_PAIRS: Final = _MODELS / "question-pairs-minilm"
 EAST_ASIAN_PAIRS: Final = _MODELS / "question-pairs-e5"
+LEANING: Final = _MODELS / "leaning-e5"
 
 
 def load_shipped(*, threads: int = 1) -> ByScript:
@@ -34,3 +44,12 @@ def load_shipped_pairs() -> PairsByScript:
         EncoderError: naming the file that is missing or broken.
     """
     return PairsByScript(OnnxPairModel.load(LATIN_PAIRS), OnnxPairModel.load(EAST_ASIAN_PAIRS))
+
+
+def load_shipped_leaning() -> OnnxPairModel:
+    """The model that reads a turn with those before it, of any language, and says whether it leans on them.
+
+    Raises:
+        EncoderError: naming the file that is missing or broken.
+    """
+    return OnnxPairModel.load(LEANING)

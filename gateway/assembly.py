@@ -17,6 +17,7 @@ from prometheus_client import CollectorRegistry
 from cache.errors import EntryConflict
 from cache.trial import Trials
 from encoders import Encoded, EncoderError, encode_one
+from encoders.shipped import load_shipped_leaning
 from gateway.background import Background, Loop
 from gateway.checking.delivering import Delivering
 from gateway.checking.modes import TopicModes
@@ -52,12 +53,13 @@ from gateway.settings import (
     Settings,
 )
 from gateway.stages import Judge, Rag, Watch
-from gateway.stores import FOR_ONE_GATEWAY, Stores, open_stores
+from gateway.stores import FOR_ONE_GATEWAY, Stores, open_pair_model, open_stores
 from gateway.streaming import OBSERVED
 from gateway.switched_off import NoCache, NoEncoder
 from gateway.telemetry import Telemetry
 from gateway.tracing.opening import open_tracing
 from gateway.understanding import Understanding
+from gateway.understanding.follow_ups import FollowUps
 from gateway.understanding.vouching import Vouching
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
@@ -133,7 +135,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     acceptances = _acceptances(stores, approvals, metrics)
     gatekeeping = await stack.enter_async_context(open_gate(settings, stores, metrics.gatekeeping))
     chatbot = around_rag(open_rag(settings.upstream, stores, metrics.retrieval, stack))
-    understanding = _understanding(settings, stores, stack)
+    understanding = await _understanding(settings, stores, stack)
     checking = open_checking(
         settings.faithfulness, stores.database, stores.encoder, metrics.checking, background
     )
@@ -306,17 +308,16 @@ async def _make_ready(settings: Settings, stores: Stores) -> None:
     await stores.catch_up()
 
 
-def _understanding(settings: Settings, stores: Stores, stack: AsyncExitStack) -> Understanding:
+async def _understanding(settings: Settings, stores: Stores, stack: AsyncExitStack) -> Understanding:
     chosen = settings.understanding
     model = ChatModel.of(chosen.llm) if chosen.llm else None
     if model:
         stack.push_async_callback(model.close)
     return Understanding(
+        FollowUps(await open_pair_model(settings, load_shipped_leaning), chosen.follow_ups),
         model,
-        stores.encoder,
         max_questions=chosen.max_questions,
         default_language=chosen.default_language,
-        follow_ups=chosen.follow_ups,
         vouching=Vouching(stores.shelf, stores.encoder) if settings.cache.enabled else None,
         **({"rewrite_timeout_s": chosen.llm.timeout_s} if chosen.llm else {}),
     )

@@ -30,7 +30,14 @@ from storage.resealing import check_keys
 from storage.sql import Database
 from storage.vectors import VectorIndex
 
-__all__ = ["FOR_ONE_GATEWAY", "Stores", "open_database", "open_encoder", "open_stores"]
+__all__ = [
+    "FOR_ONE_GATEWAY",
+    "Stores",
+    "open_database",
+    "open_encoder",
+    "open_pair_model",
+    "open_stores",
+]
 
 FOR_ONE_GATEWAY = (
     "storage.url without storage.qdrant_url: the index is this gateway's own. Only one gateway at a time may "
@@ -107,7 +114,7 @@ async def open_stores(settings: Settings, *, rebuild: bool = False) -> AsyncIter
             indexes[0],
             encoder,
             target_error=settings.cache.target_error,
-            pairs=await _open_pair_model(settings) if settings.cache.pair_model else None,
+            pairs=await open_pair_model(settings, load_shipped_pairs) if settings.cache.pair_model else None,
         )
         yield Stores(
             database=database,
@@ -181,13 +188,13 @@ async def _load_model(settings: Settings) -> OpenEncoder:
             assert_never(chosen.kind)
 
 
-async def _open_pair_model(settings: Settings) -> PairModel:
-    """What reads two questions together, remembering recent pairs.
+async def open_pair_model(settings: Settings, load: Callable[[], PairModel]) -> PairModel:
+    """What reads two texts together, remembering recent pairs.
 
     Raises:
         EncoderError: naming what is missing.
     """
-    model = await to_thread.run_sync(load_shipped_pairs)
+    model = await to_thread.run_sync(load)
     remembered = settings.encoder.remembered
     return MemoPairModel(model, size=remembered) if remembered else model
 

@@ -14,7 +14,6 @@ from evaluation.command_line import Config, Json, bar, tell
 from evaluation.followups.judging import evaluate_followups
 from evaluation.followups.tables import followups_table
 from gateway.settings.loading import find_settings
-from gateway.stores import open_encoder
 
 __all__ = ["followups_command"]
 
@@ -27,8 +26,7 @@ def followups_command(
     settings = find_settings(config)
 
     async def measure(progress: Callable[[], None]) -> Any:
-        async with open_encoder(settings) as encoder:
-            return await evaluate_followups(rows, settings.understanding, encoder, progress=progress)
+        return await evaluate_followups(rows, settings.understanding, progress=progress)
 
     with bar(len(rows)) as progress:
         found = uvloop.run(measure(progress))

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from encoders import Encoder
+from encoders.shipped import load_shipped_leaning
 from evaluation.cases import FollowUp
 from evaluation.statistics import Rate, percentiles
 from gateway.domain import Conversation, Turn
 from gateway.settings import UnderstandingSettings
 from gateway.understanding import Understanding
+from gateway.understanding.follow_ups import FollowUps
 
 __all__ = ["FollowUpsResult", "JudgedTurn", "evaluate_followups"]
 
@@ -75,7 +76,6 @@ class FollowUpsResult:
 async def evaluate_followups(
     cases: Sequence[FollowUp],
     settings: UnderstandingSettings,
-    encoder: Encoder,
     *,
     progress: Callable[[], None] = lambda: None,
 ) -> FollowUpsResult:
@@ -84,10 +84,9 @@ async def evaluate_followups(
     It is looked up if one of its questions is; small talk never is.
     """
     understanding = Understanding(
-        encoder=encoder,
+        FollowUps(load_shipped_leaning(), settings.follow_ups),
         max_questions=_MOST_QUESTIONS,
         default_language=settings.default_language,
-        follow_ups=settings.follow_ups,
     )
     judged = []
     for number, case in enumerate(cases):

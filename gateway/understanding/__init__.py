@@ -7,17 +7,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from encoders import Encoder, EncoderError
 from gateway.domain import Conversation, Question, Turn, Understood
 from gateway.errors import InvalidRequest
 from gateway.language import Language, language_of
-from gateway.understanding.leaning import leans, ruled
-from gateway.understanding.nearness import nearness
+from gateway.understanding.follow_ups import FollowUps
+from gateway.understanding.leaning import shown
 from gateway.understanding.replying import answers_the_bot, bot_asked, small_talk_language
 from gateway.understanding.rewriting import Completes, Rewriter
 from gateway.understanding.splitting import Asked, is_reply, questions_in, small_talk_in
 from gateway.understanding.vouching import Vouching
-from gateway.understanding.weighing import Caution, Nearness, read_weights
 from gateway.understanding.wording import Wording, wording
 
 __all__ = ["Understanding"]
@@ -32,26 +30,23 @@ _LEANS_BACK = 4  # turns of the asker; a chain of follow-ups longer than that ha
 class Understanding:
     """Rules per language; with a language model, questions that lean on earlier turns are said in full.
 
-    With the shipped encoder, an English question is also compared with what its asker said before, and with
-    `vouching`, one that only names too little is asked about at the verified answers.
+    With `vouching`, an English question that only names too little is asked about at the verified answers.
     """
 
     def __init__(
         self,
+        follow_ups: FollowUps,
         llm: Completes | None = None,
-        encoder: Encoder | None = None,
         *,
         max_questions: int = 8,
         default_language: Language = "ja",
-        follow_ups: Caution = "strict",
         rewrite_timeout_s: float = 8.0,
         vouching: Vouching | None = None,
     ) -> None:
         self._rewriter = Rewriter(llm, timeout_s=rewrite_timeout_s) if llm else None
-        self._encoder = encoder if encoder and _compares_english(encoder) else None
         self._max_questions = max_questions
         self._default_language: Language = default_language
-        self._follow_ups: Caution = follow_ups
+        self._follow_ups = follow_ups
         self._vouching = vouching
 
     async def understand(self, conversation: Conversation, /) -> Understood:
@@ -124,7 +119,7 @@ class Understanding:
             language=words.language,
             conversation=conversation,
             self_contained=alone,
-            leans_on=() if alone else _leaned_on(earlier, words),
+            leans_on=() if alone else await self._leaned_on(earlier, words),
             answers_the_bot=answers,
             wants_person=asked.wants_person,
         )
@@ -133,33 +128,21 @@ class Understanding:
         self, text: str, earlier: Sequence[Turn], words: Wording, conversation: Conversation
     ) -> bool:
         said = [turn.text for turn in earlier if turn.role == "user"] or [turn.text for turn in earlier]
-        near: Nearness | None = None
-        weighed = bool(said) and words.needed is None and not ruled(text, words)
-        if self._encoder and weighed:
-            try:
-                near = await nearness(self._encoder, text, said)
-            except EncoderError:
-                return False  # what could not be compared is not looked up
-        if leans(text, words, earlier=said, nearness=near, caution=self._follow_ups) is None:
+        if await self._follow_ups.why(text, said, words) is None:
             return True
-        return weighed and self._vouching is not None and await self._vouching.vouches(text, conversation)
+        vague = bool(said) and words.language == "en" and shown(text, words) is None
+        return vague and self._vouching is not None and await self._vouching.vouches(text, conversation)
+
+    async def _leaned_on(self, earlier: Sequence[Turn], words: Wording) -> tuple[str, ...]:
+        """The asker's last turn, and those before it for as long as they lean themselves."""
+        said = [turn.text for turn in earlier if turn.role == "user"][-_LEANS_BACK:]
+        first = len(said) - 1
+        while first > 0 and await self._follow_ups.why(said[first], said[:first], words, caution="lenient"):
+            first -= 1
+        return tuple(said[max(first, 0) :])
 
 
 def _without_runs(text: str) -> str:
     """A text with few of very many marks in a row: they say nothing and cost the rules their square."""
     text = _MANY_MARKS.sub(r"\1", _SPACES.sub(r"\1", text))
     return _BLANK_LINES.sub("\n\n", text)
-
-
-def _leaned_on(earlier: Sequence[Turn], words: Wording) -> tuple[str, ...]:
-    """The asker's last turn, and those before it for as long as they lean themselves."""
-    said = [turn.text for turn in earlier if turn.role == "user"][-_LEANS_BACK:]
-    first = len(said) - 1
-    while first > 0 and leans(said[first], words, earlier=said[:first], caution="lenient"):
-        first -= 1
-    return tuple(said[max(first, 0) :])
-
-
-def _compares_english(encoder: Encoder) -> bool:
-    """Whether the weights were fitted on its vectors; "a+b" are two models, each for its scripts."""
-    return read_weights().encoder in encoder.identity.name.split("+")

@@ -1,58 +1,52 @@
-"""Whether a question leans on earlier turns. Taking one for self-contained may replay a wrong answer;
-holding one back only costs a look into the cache. So a question has to show that it names its subject.
+"""What a question shows of leaning on earlier turns: words that point back, a topic without a question, no
+subject of its own. `follow_ups` weighs it beside what a model says that reads both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from gateway.understanding.naming import is_name, naming_words, stem
-from gateway.understanding.weighing import Caution, Nearness, read_weights, signs
+from gateway.understanding.naming import naming_words
 from gateway.understanding.wording import Wording
 
-__all__ = ["continues", "leans", "plain", "points_back", "ruled"]
+__all__ = ["RULES", "Rule", "Shown", "continues", "plain", "points_back", "said_before", "shown"]
+
+Rule = Literal["points_back", "topic_only", "no_subject", "fragment"]
+RULES: tuple[Rule, ...] = ("points_back", "topic_only", "no_subject", "fragment")
 
 _EDGE = ".。．?？!！… \t\n"
-_LONG_NAME = {"ja": 4, "zh": 3}  # characters: 住民票写し names more than 番号, 信用卡 more than 审批
 _TOO_EARLY = 3  # a boundary this near the start has no subject before it
+_TURNS_READ = 5  # of the asker, the last ones
+_LONGEST_TURN, _LONGEST_READ = 200, 400  # characters, of a turn and of all that is read
 
 
-def leans(
-    text: str,
-    wording: Wording,
-    *,
-    earlier: Sequence[str],
-    nearness: Nearness | None = None,
-    caution: Caution = "strict",
-) -> str | None:
-    """Why a question can't stand alone, or None if it can.
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """By which rule a question seems to lean, in words."""
 
-    `earlier` are the asker's turns before it. Without any, only a question that names nothing at all leans.
-    `nearness` and `caution` count where signs are weighed: in English.
-    """
-    said = plain(text)
-    if not earlier:
-        return None if naming_words(said, wording) else points_back(said, wording)
-    if why := ruled(said, wording):
-        return why
-    if wording.needed is None:
-        found = signs(said, wording, earlier=earlier, nearness=nearness)
-        held = read_weights().of(nearness).hold_back(found, caution)
-        return "names too little" if held else None
-    return "names too little" if _evidence(text, wording, earlier) < wording.needed else None
+    rule: Rule
+    why: str
 
 
-def ruled(text: str, wording: Wording) -> str | None:
-    """Why a question after another can't stand alone whatever it was, or None if no rule says so."""
+def said_before(earlier: Sequence[str]) -> str:
+    """The asker's last turns as the model reads them, the newest last."""
+    turns = [" ".join(turn.split())[-_LONGEST_TURN:] for turn in earlier[-_TURNS_READ:]]
+    return " | ".join(turns)[-_LONGEST_READ:]
+
+
+def shown(text: str, wording: Wording) -> Shown | None:
+    """By what a question after another seems to lean whatever the other was, or None."""
     said = plain(text)
     if back := points_back(said, wording):
-        return back
+        return Shown("points_back", back)
     if wording.elliptic_start.match(said):
-        return "names a topic only"
+        return Shown("topic_only", "names a topic only")
     if not naming_words(said, wording):
-        return "names no subject"
-    if wording.needed is not None and wording.fragment.match(said):
-        return "is a fragment"
+        return Shown("no_subject", "names no subject")
+    if wording.fragment.match(said):
+        return Shown("fragment", "is a fragment")
     return None
 
 
@@ -91,19 +85,3 @@ def _resolved(before: str, anaphor: str, wording: Wording) -> bool:
     if not near and not wording.boundary.search(before, min(_TOO_EARLY, len(before))):
         return False
     return bool(naming_words(before, wording))
-
-
-def _evidence(text: str, wording: Wording, earlier: Sequence[str]) -> int:
-    """How many signs speak for a named subject, in languages that we have no labelled dialogues of."""
-    said = plain(text)
-    own = naming_words(said, wording)
-    known = {stem(word) for turn in earlier for word in naming_words(turn, wording)}
-    seen = (
-        any(is_name(word) and not said.startswith(word) for word in own),
-        len(own) > 1 and any(stem(word) in known for word in own),
-        wording.mine.search(said) is not None,
-        wording.names.match(said) is not None,
-    )
-    asks = wording.question_start.match(said) or wording.question.search(text)
-    names = sum(1 + (len(word) >= _LONG_NAME[wording.language]) for word in own)
-    return names + 2 * sum(seen) - (0 if asks else 2)  # what only states goes on with what was said

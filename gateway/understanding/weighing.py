@@ -1,5 +1,5 @@
-"""How likely an English question leans on earlier turns, where no pronoun gives it away: a logistic model
-over a few signs. `weights.yaml` is made by training/fit_leaning.py.
+"""How likely a question leans on earlier turns: a logistic model over what it shows and what a model says
+that read it with them. `weights.yaml` is made by training/fit_leaning.py.
 """
 
 from __future__ import annotations
@@ -14,33 +14,27 @@ from typing import Literal
 
 import yaml
 
+from gateway.language import Language
+from gateway.understanding.leaning import RULES, plain, shown
 from gateway.understanding.naming import is_name, naming_words, stem
 from gateway.understanding.rarity import rarity
 from gateway.understanding.wording import Wording
 
-__all__ = ["Caution", "Nearness", "Readings", "Weights", "read_weights", "signs"]
+__all__ = ["Caution", "Weights", "read_weights", "signs"]
 
 Caution = Literal["strict", "balanced", "lenient"]
 
 _WORD = re.compile(r"[A-Za-z0-9][\w'’&.-]*")
 _MOST_NAMING = 3  # words, the rarest; more say nothing more
+_LONG_NAME = {"ja": 4, "zh": 3}  # characters: 住民票写し names more than 番号, 信用卡 more than 审批
+_NAMES_ENOUGH = 4  # such names, a long one counting twice
 _LONGEST_NAME = 4  # words
-# Cosines from which nearness says that a question repeats the subject. What lies below says nothing: a vague
-# question and a new subject are both far from what was said.
-_NEAR_FIRST, _NEAR_CLOSEST = 0.3, 0.4
-
-
-@dataclass(frozen=True, slots=True)
-class Nearness:
-    """Cosines of a question with what its asker said before."""
-
-    first: float  # with the first turn, which opened the subject
-    closest: float  # with the turn that is closest
+_SUREST = 6.0  # logit of the model; beyond it says nothing more
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each sign adds to the log odds that a question leans."""
+    """What each sign adds to the log odds that a question of one language leans."""
 
     bias: float
     signs: Mapping[str, float]
@@ -56,26 +50,17 @@ class Weights:
         return self.probability(found) >= self.cuts[caution]
 
 
-@dataclass(frozen=True, slots=True)
-class Readings:
-    """Weights for signs with nearness, measured by one encoder, and for signs without."""
+def signs(text: str, wording: Wording, *, earlier: Sequence[str], read: float) -> dict[str, float]:
+    """What a question shows, each 0..1, but for `read`, -1..1, from the logit of the model.
 
-    encoder: str
-    meaning: Weights
-    words: Weights
-
-    def of(self, nearness: Nearness | None) -> Weights:
-        """The weights for what is at hand."""
-        return self.meaning if nearness else self.words
-
-
-def signs(
-    text: str, wording: Wording, *, earlier: Sequence[str], nearness: Nearness | None = None
-) -> dict[str, float]:
-    """What a question shows, each 0..1; `earlier` are the asker's turns before it."""
+    `earlier` are the asker's turns before it.
+    """
+    by_rule = shown(text, wording)
+    text = plain(text)
     known = {stem(word) for turn in earlier for word in naming_words(turn, wording)}
     own = naming_words(text, wording)
     found: dict[str, float] = {
+        **{rule: by_rule is not None and by_rule.rule == rule for rule in RULES},
         "hint": wording.hint.search(wording.exempt.sub(" _ ", text)) is not None,
         "definite": wording.definite.search(text) is not None,
         "indefinite": wording.indefinite.search(text) is not None,
@@ -83,24 +68,32 @@ def signs(
         "name": any(is_name(word) for word in own if not text.startswith(word)),
         "repeated": any(stem(word) in known for word in own),
         "mine": wording.mine.search(text) is not None,
-        "naming": sum(sorted(map(rarity, own))[-_MOST_NAMING:]) / _MOST_NAMING,
+        "asks": bool(wording.question_start.match(text) or wording.question.search(text)),
+        "naming": _naming(own, wording),
+        "read": max(-_SUREST, min(_SUREST, read)) / _SUREST,
     }
-    if nearness:
-        found["near_first"] = max(0.0, nearness.first - _NEAR_FIRST) / (1 - _NEAR_FIRST)
-        found["near_closest"] = max(0.0, nearness.closest - _NEAR_CLOSEST) / (1 - _NEAR_CLOSEST)
     return {name: float(value) for name, value in found.items()}
 
 
 @cache
-def read_weights() -> Readings:
-    """The shipped weights."""
+def read_weights() -> Mapping[Language, Weights]:
+    """The shipped weights of each language."""
     source = files("gateway.understanding") / "weights.yaml"
     data = yaml.safe_load(source.read_text(encoding="utf-8"))
-    return Readings(data["encoder"], Weights(**data["meaning"]), Weights(**data["words"]))
+    return {language: Weights(**weights) for language, weights in data.items()}
+
+
+def _naming(own: Sequence[str], wording: Wording) -> float:
+    if wording.language == "en":
+        return sum(sorted(map(rarity, own))[-_MOST_NAMING:]) / _MOST_NAMING
+    names = sum(1 + (len(word) >= _LONG_NAME[wording.language]) for word in own)
+    return min(names, _NAMES_ENOUGH) / _NAMES_ENOUGH
 
 
 def _defines(text: str, own: Sequence[str], wording: Wording) -> bool:
     """Whether it asks what a thing is, and has a name for it: "What is intermittent fasting?"."""
     form = wording.names.match(text)
+    if wording.language != "en":
+        return form is not None
     thing = _WORD.findall(text[form.end() :]) if form else []
     return 0 < len(thing) <= _LONGEST_NAME and set(own).issuperset(thing)

@@ -62,7 +62,6 @@ class Wording:
     # The same where no spaces part the words. A single kanji must not cut 日本 in two; in Chinese the
     # single characters are what parts the words.
     generic_runs: re.Pattern[str]
-    needed: int | None  # signs that a question needs to stand alone; None: they are weighed, not counted
 
     @property
     def glue(self) -> str:
@@ -108,7 +107,6 @@ def wording(language: Language) -> Wording:
         indefinite=_any(dependence.get("indefinite", [])),
         generic=frozenset(generic),
         generic_runs=_words([word for word in generic if len(word) > 1 or language == "zh"]),
-        needed=dependence.get("needed"),
     )
 
 

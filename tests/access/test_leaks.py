@@ -37,6 +37,7 @@ from storage.sql import Database
 from storage.testing import MemoryIndex
 from storage.vectors import VectorIndex
 from tests.cache.shelves import WEIGHTS, WordEncoder, content
+from tests.understanding.asking import follow_ups
 
 SECRET = "swordfish"  # one word: a stream sends it in one piece
 STORED = ("How do I reset my account password?", "I forgot my account password, how do I reset it?")
@@ -107,7 +108,7 @@ async def desk(database: Database, index: VectorIndex, identity: EncoderIdentity
     outcomes = OutcomeLog(database, on_lost=lambda _: None)
     telemetry = Telemetry(Metrics(CollectorRegistry()), outcomes, texts=False)
     pipeline = Pipeline(
-        understanding=Understanding(None), encoder=encoder, gate=NoGate(), cache=shelf,
+        understanding=Understanding(follow_ups()), encoder=encoder, gate=NoGate(), cache=shelf,
         rag=KnowledgeRag(passages, EvidenceJudge(), ExtractiveWriter(encoder)), judge=LexicalJudge(),
         reviewers=Tickets(database), replies=Replies(PolicySettings()),
         watch=telemetry,

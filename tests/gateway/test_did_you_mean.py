@@ -56,6 +56,7 @@ from storage.sql import Database, DatabaseUnavailable
 from storage.testing import MemoryIndex
 from tests.cache.shelves import WEIGHTS, WordEncoder, content
 from tests.gateway.test_pipeline import NEAR_MISS, Stages, ask, checked, gate
+from tests.understanding.asking import follow_ups
 
 ENTRY = "How do I reset my account password?"
 NEAR = "How do I change my library password?"
@@ -102,7 +103,7 @@ class Desk:
 
     def made(self, *, offers: bool = True) -> Pipeline:
         return Pipeline(
-            understanding=Understanding(None, max_questions=8, default_language="ja"),
+            understanding=Understanding(follow_ups()),
             encoder=self.encoder, gate=_Gate(self), cache=self.shelf, rag=_Rag(self), judge=_Judge(self),
             reviewers=Tickets(self.database), replies=Replies(PolicySettings()), watch=self.telemetry,
             did_you_mean=self.near if offers else None,

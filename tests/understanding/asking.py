@@ -1,10 +1,21 @@
-"""Conversations in one line."""
+"""Conversations in one line, and what judges them."""
 
 from __future__ import annotations
 
+from functools import cache
+
+from encoders.shipped import load_shipped_leaning
 from gateway.domain import Conversation, Turn
+from gateway.understanding.follow_ups import FollowUps
+from gateway.understanding.weighing import Caution
 
 Said = str | tuple[str, str]
+
+
+@cache
+def follow_ups(caution: Caution = "strict") -> FollowUps:
+    """The shipped model and weights."""
+    return FollowUps(load_shipped_leaning(), caution)
 
 
 def conversation(*said: Said) -> Conversation:

@@ -6,16 +6,19 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from encoders import EncoderError, EncoderIdentity, Vector
-from encoders.onnx import OnnxEncoder
+from encoders import EncoderError
+from gateway.language import Language
 from gateway.understanding import Understanding
-from gateway.understanding.leaning import leans
+from gateway.understanding.follow_ups import FollowUps
+from gateway.understanding.leaning import points_back, said_before
 from gateway.understanding.rarity import rarity
-from gateway.understanding.weighing import Nearness, read_weights, signs
 from gateway.understanding.wording import wording
-from tests.understanding.asking import conversation
+from tests.understanding.asking import conversation, follow_ups
+from training.written_turns import read_turns
 
 FEE = ("How much is a residence card?", ("assistant", "It is 300 yen. Anything else?"))
 RYOUKIN = ("住民票の写しの手数料はいくらですか", ("assistant", "300円です。ほかにご質問はありますか？"))
@@ -62,7 +65,7 @@ FEIYONG = ("补办身份证的费用是多少？", ("assistant", "20元。还有
     ],
 )
 async def test_a_follow_up_leans_on_its_conversation(earlier: tuple[str, ...], text: str) -> None:
-    [question] = (await Understanding().understand(conversation(*earlier, text))).questions
+    [question] = (await Understanding(follow_ups()).understand(conversation(*earlier, text))).questions
     assert (question.text, question.self_contained) == (text, False)
 
 
@@ -85,7 +88,7 @@ async def test_a_follow_up_leans_on_its_conversation(earlier: tuple[str, ...], t
     ],
 )
 async def test_a_question_that_names_its_subject_stands_alone(earlier: tuple[str, ...], text: str) -> None:
-    [question] = (await Understanding().understand(conversation(*earlier, text))).questions
+    [question] = (await Understanding(follow_ups()).understand(conversation(*earlier, text))).questions
     assert question.self_contained
 
 
@@ -105,51 +108,41 @@ async def test_a_question_that_names_its_subject_stands_alone(earlier: tuple[str
     ],
 )
 async def test_the_first_message_leans_only_if_nobody_could_answer_it(text: str, alone: bool) -> None:
-    [question] = (await Understanding().understand(conversation(text))).questions
+    [question] = (await Understanding(follow_ups()).understand(conversation(text))).questions
     assert question.self_contained is alone
 
 
 @pytest.mark.parametrize("text", ["yes", "2", "はい", "是的"])
 async def test_a_short_reply_to_nothing_is_small_talk(text: str) -> None:
     stated = conversation("How much is it?", ("assistant", "It is 300 yen."), text)
-    assert (await Understanding().understand(stated)).questions == ()
+    assert (await Understanding(follow_ups()).understand(stated)).questions == ()
 
 
 async def test_an_instruction_of_the_operator_is_no_earlier_turn() -> None:
     asked = conversation(("system", "You are a helpdesk."), "opening hours")
-    [question] = (await Understanding().understand(asked)).questions
+    [question] = (await Understanding(follow_ups()).understand(asked)).questions
     assert question.self_contained
 
 
 async def test_a_bare_name_takes_the_language_of_the_conversation() -> None:
-    understood = await Understanding().understand(conversation(*RYOUKIN, "Wi-Fi"))
+    understood = await Understanding(follow_ups()).understand(conversation(*RYOUKIN, "Wi-Fi"))
     assert understood.language == "ja"
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "Is it possible to renew a passport online?",
-        "Are there any English books in the Sakura city library?",
-        "Do you offer a discount for those who travel frequently by train?",
-        "Why does it say my transfer failed?",
+        "Can I bring a dog?",
+        "Do you have a counter for tax?",
+        "Can foreigners join the national pension?",
+        "How do I get a parking permit?",
     ],
 )
 async def test_a_new_subject_needs_less_to_show_for_it_where_the_operator_says_so(text: str) -> None:
     asked = conversation(*FEE, text)
-    [strict] = (await Understanding().understand(asked)).questions
-    [balanced] = (await Understanding(follow_ups="balanced").understand(asked)).questions
+    [strict] = (await Understanding(follow_ups()).understand(asked)).questions
+    [balanced] = (await Understanding(follow_ups("balanced")).understand(asked)).questions
     assert (strict.self_contained, balanced.self_contained) == (False, True)
-
-
-def test_a_question_that_repeats_the_subject_leans_less_than_one_that_does_not() -> None:
-    weights, words = read_weights(), wording("en")
-    text = "What are the fees for a passport"
-    repeated, not_repeated = (
-        weights.words.probability(signs(text, words, earlier=[said]))
-        for said in ("My passport?", "My bicycle?")
-    )
-    assert 0 < repeated < not_repeated < 1
 
 
 def test_a_rare_word_names_more_than_a_frequent_one() -> None:
@@ -157,47 +150,28 @@ def test_a_rare_word_names_more_than_a_frequent_one() -> None:
     assert rarity("Passports") == rarity("passport")
 
 
-def test_nearness_speaks_for_a_question_and_distance_never_against_it() -> None:
-    weights, words = read_weights().meaning, wording("en")
+class _BrokenModel:
+    """A model that can't be run."""
 
-    def probability(first: float, closest: float) -> float:
-        near = Nearness(first=first, closest=closest)
-        text = "What are the fees for a passport"
-        return weights.probability(signs(text, words, earlier=["A bicycle?"], nearness=near))
+    languages, digest = ("en", "ja", "zh"), "none"
 
-    assert probability(0.8, 0.8) < probability(0.5, 0.8) < probability(0.1, 0.1)
-    assert probability(0.1, 0.1) == probability(-0.2, 0.3)
+    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]:
+        raise EncoderError("out of order")
 
 
-async def test_with_the_shipped_encoder_a_question_about_the_same_subject_is_looked_up() -> None:
-    asked = conversation("What is the primary role of platelets in the blood?", "What do platelets prevent?")
-    [words_only] = (await Understanding().understand(asked)).questions
-    [compared] = (await Understanding(encoder=OnnxEncoder.load()).understand(asked)).questions
-    assert (words_only.self_contained, compared.self_contained) == (False, True)
+async def test_what_could_not_be_read_with_its_conversation_is_not_looked_up() -> None:
+    understanding = Understanding(FollowUps(_BrokenModel()))
+    for earlier, alone in ((FEE, False), ((), True)):
+        asked = conversation(*earlier, "How do I renew my residence card online?")
+        [question] = (await understanding.understand(asked)).questions
+        assert question.self_contained is alone
 
 
-class _BrokenEncoder:
-    """An encoder that can't be reached."""
-
-    def __init__(self, name: str) -> None:
-        self.identity = EncoderIdentity(name, 384, "sha256:none", ("en",))
-
-    async def encode(self, texts: Sequence[str], /) -> Vector:
-        raise EncoderError("out of reach")
-
-
-@pytest.mark.parametrize(
-    ("encoder", "alone"),
-    [
-        (read_weights().encoder, False),
-        (f"{read_weights().encoder}+another-for-kanji", False),
-        ("another", True),  # its cosines mean something else, so it is not asked
-    ],
-)
-async def test_what_could_not_be_compared_is_not_looked_up(encoder: str, alone: bool) -> None:
-    asked = conversation(*FEE, "How do I renew my residence card online?")
-    [question] = (await Understanding(encoder=_BrokenEncoder(encoder)).understand(asked)).questions
-    assert question.self_contained is alone
+async def test_what_was_said_long_ago_is_not_read_again() -> None:
+    long = [f"How much is the fee of case number {n} at the Sakura city library?" * 5 for n in range(40)]
+    read = said_before(long)
+    assert len(read) <= 400
+    assert read.endswith("case number 39 at the Sakura city library?")
 
 
 @pytest.mark.parametrize(
@@ -218,28 +192,41 @@ async def test_what_could_not_be_compared_is_not_looked_up(encoder: str, alone: 
     ],
 )
 def test_a_pronoun_may_stand_for_what_the_same_question_named(text: str, leans_on: str | None) -> None:
-    assert leans(text, wording("en"), earlier=["How do I get a passport in Tokyo?"]) == leans_on
+    assert points_back(text, wording("en")) == leans_on
 
 
-MISSED = {
-    "ja": {"上司が不在のときは誰に出しますか", "修理中の代替機はありますか"},  # two words, of what?
-    "zh": set[str](),
-}
+async def looked_up(language: Language, earlier: Sequence[str], text: str) -> bool:
+    return await follow_ups().why(text, earlier, wording(language)) is None
 
 
-@pytest.mark.parametrize("language", ["ja", "zh"])
-async def test_follow_ups_at_a_helpdesk_are_held_and_new_questions_are_not(language: str) -> None:
+# At most so many of 180 turns that lean are looked up, and of 180 complete ones held back, in conversations by
+# somebody who wrote nothing else for us: turns/LANGUAGE.txt.
+MISSED = {"en": 4, "ja": 4, "zh": 2}
+HELD = {"en": 79, "ja": 36, "zh": 40}
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh"])
+async def test_turns_of_conversations_that_nothing_was_fitted_on(language: Language) -> None:
+    turns = list(read_turns(Path(__file__).parent / "turns" / f"{language}.txt"))
+    found = [(one.leans, await looked_up(language, one.earlier, one.text)) for one in turns]
+    assert len(found) == 360
+    assert found.count((True, True)) <= MISSED[language]
+    assert found.count((False, False)) <= HELD[language]
+
+
+@pytest.mark.parametrize(("language", "missed", "held"), [("ja", 3, 4), ("zh", 1, 7)])
+async def test_follow_ups_at_a_helpdesk_are_held_and_new_questions_are_not(
+    language: str, missed: int, held: int
+) -> None:
     file = Path(__file__).parent / f"followups.{language}.jsonl"
     rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    looked_up, alone = set(), [row for row in rows if row["standalone"]]
+    looked_up = set()
     for row in rows:
         asked = conversation(*(turn["content"] for turn in row["messages"]))
-        questions = (await Understanding().understand(asked)).questions
+        questions = (await Understanding(follow_ups()).understand(asked)).questions
         if any(question.self_contained for question in questions):
             looked_up.add(row["id"])
-    missed = {
-        row["messages"][-1]["content"] for row in rows if not row["standalone"] and row["id"] in looked_up
-    }
-    assert missed == MISSED[language]
-    held = [row for row in alone if row["id"] not in looked_up]
-    assert len(held) <= 0.15 * len(alone), held
+    wrongly = [row for row in rows if not row["standalone"] and row["id"] in looked_up]
+    assert len(wrongly) <= missed, wrongly
+    wrongly = [row for row in rows if row["standalone"] and row["id"] not in looked_up]
+    assert len(wrongly) <= held, wrongly

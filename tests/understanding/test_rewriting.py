@@ -13,7 +13,7 @@ import pytest
 from gateway.domain import Turn
 from gateway.errors import UpstreamUnavailable
 from gateway.understanding import Understanding
-from tests.understanding.asking import conversation
+from tests.understanding.asking import conversation, follow_ups
 
 FOLLOW_UP = ("How much is a residence card?", ("assistant", "300 yen."), "And for children?")
 
@@ -51,7 +51,7 @@ class _Model:
 )
 async def test_a_rewritten_question_stands_alone(reply: str) -> None:
     model = _Model(reply)
-    [question] = (await Understanding(model).understand(conversation(*FOLLOW_UP))).questions
+    [question] = (await Understanding(follow_ups(), model).understand(conversation(*FOLLOW_UP))).questions
     assert (question.text, question.self_contained) == ("How much is a residence card for children?", True)
     given = json.loads(model.asked[0][1].text)
     assert given["question"] == "And for children?"
@@ -76,7 +76,9 @@ async def test_a_rewritten_question_stands_alone(reply: str) -> None:
 async def test_a_useless_reply_falls_back_to_the_rules(
     reply: str | Exception, why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    [question] = (await Understanding(_Model(reply)).understand(conversation(*FOLLOW_UP))).questions
+    [question] = (
+        await Understanding(follow_ups(), _Model(reply)).understand(conversation(*FOLLOW_UP))
+    ).questions
     assert (question.text, question.self_contained) == ("And for children?", False)
     logged = capsys.readouterr().out
     assert why in logged
@@ -84,13 +86,13 @@ async def test_a_useless_reply_falls_back_to_the_rules(
 
 
 async def test_a_model_that_does_not_know_leaves_the_question_as_it_is() -> None:
-    understanding = Understanding(_Model('{"question": null}'))
+    understanding = Understanding(follow_ups(), _Model('{"question": null}'))
     [question] = (await understanding.understand(conversation(*FOLLOW_UP))).questions
     assert not question.self_contained
 
 
 async def test_a_slow_model_is_not_waited_for() -> None:
-    understanding = Understanding(_Model("{}", delay_s=30), rewrite_timeout_s=0.05)
+    understanding = Understanding(follow_ups(), _Model("{}", delay_s=30), rewrite_timeout_s=0.05)
     async with asyncio.timeout(5):
         [question] = (await understanding.understand(conversation(*FOLLOW_UP))).questions
     assert not question.self_contained
@@ -99,5 +101,5 @@ async def test_a_slow_model_is_not_waited_for() -> None:
 @pytest.mark.parametrize("said", [("What are your opening hours?",), ("Hi!",), ("How much is it?",)])
 async def test_nobody_is_asked_where_the_rules_suffice(said: tuple[str, ...]) -> None:
     model = _Model("{}")
-    await Understanding(model).understand(conversation(*said))
+    await Understanding(follow_ups(), model).understand(conversation(*said))
     assert model.asked == []

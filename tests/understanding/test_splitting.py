@@ -9,7 +9,7 @@ import pytest
 from gateway.errors import InvalidRequest
 from gateway.language import Language
 from gateway.understanding import Understanding
-from tests.understanding.asking import conversation
+from tests.understanding.asking import conversation, follow_ups
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ from tests.understanding.asking import conversation
     ],
 )
 async def test_the_questions_of_a_message(message: str, questions: list[str]) -> None:
-    understood = await Understanding().understand(conversation(message))
+    understood = await Understanding(follow_ups()).understand(conversation(message))
     assert [question.text for question in understood.questions] == questions
 
 
@@ -192,7 +192,7 @@ async def test_the_questions_of_a_message(message: str, questions: list[str]) ->
     ],
 )
 async def test_small_talk_holds_no_question(message: str) -> None:
-    assert (await Understanding().understand(conversation(message))).questions == ()
+    assert (await Understanding(follow_ups()).understand(conversation(message))).questions == ()
 
 
 @pytest.mark.parametrize(
@@ -213,11 +213,13 @@ async def test_small_talk_holds_no_question(message: str) -> None:
     ],
 )
 async def test_small_talk_of_several_kinds_is_answered_as_one(message: str, kind: str) -> None:
-    assert (await Understanding().understand(conversation(message))).small_talk == kind
+    assert (await Understanding(follow_ups()).understand(conversation(message))).small_talk == kind
 
 
 async def test_a_complaint_beside_something_else_stays_with_it() -> None:
-    [question] = (await Understanding().understand(conversation("I paid 500 yen. That is wrong."))).questions
+    [question] = (
+        await Understanding(follow_ups()).understand(conversation("I paid 500 yen. That is wrong."))
+    ).questions
     assert question.text == "I paid 500 yen. That is wrong."
 
 
@@ -233,7 +235,7 @@ async def test_a_complaint_beside_something_else_stays_with_it() -> None:
     ],
 )
 async def test_words_that_only_begin_like_noise_stay(message: str) -> None:
-    [question] = (await Understanding().understand(conversation(message))).questions
+    [question] = (await Understanding(follow_ups()).understand(conversation(message))).questions
     assert question.text == message
 
 
@@ -242,7 +244,7 @@ async def test_two_hundred_questions_are_too_many() -> None:
     with pytest.raises(
         InvalidRequest, match="at most 8 questions in one message, found 200; send them separately"
     ):
-        await Understanding().understand(conversation(message))
+        await Understanding(follow_ups()).understand(conversation(message))
 
 
 @pytest.mark.parametrize(
@@ -272,7 +274,7 @@ async def test_two_hundred_questions_are_too_many() -> None:
     ],
 )
 async def test_a_long_message_takes_time_in_proportion(piece: str) -> None:
-    understanding = Understanding(max_questions=100_000)
+    understanding = Understanding(follow_ups(), max_questions=100_000)
     started = perf_counter()
     await understanding.understand(conversation("start?", f"{piece * (60_000 // len(piece))}end"))
     assert perf_counter() - started < 5  # quadratic work takes minutes
@@ -282,7 +284,9 @@ async def test_a_long_message_takes_time_in_proportion(piece: str) -> None:
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])
 async def test_a_long_gap_is_read_as_one_space(gap: str, language: Language) -> None:
     """Its expressions would try every way to share the gap: for hours."""
-    understood = await Understanding(default_language=language).understand(conversation(f"fee 7{gap}fee 8?"))
+    understood = await Understanding(follow_ups(), default_language=language).understand(
+        conversation(f"fee 7{gap}fee 8?")
+    )
     assert [one.text for one in understood.questions] == [f"fee 7{gap[0]}fee 8?"]
 
 
@@ -291,7 +295,7 @@ async def test_a_long_gap_is_read_as_one_space(gap: str, language: Language) -> 
 async def test_a_message_of_one_thing_over_and_over_ends(marks: str, language: Language) -> None:
     """Each once took its square or worse: minutes of processor time, in which nobody else was answered."""
     many = marks * (8_000 // len(marks))
-    understood = await Understanding(default_language=language).understand(
+    understood = await Understanding(follow_ups(), default_language=language).understand(
         conversation(f"fee?{many}", f"{many} which one?", f"How much is the fee{many}")
     )
     assert understood.questions

@@ -14,7 +14,7 @@ from encoders import Encoded, EncoderError, EncoderIdentity, Vector
 from gateway.understanding import Understanding
 from gateway.understanding.vouching import Vouching, names_subject_of
 from storage.sql import DatabaseUnavailable
-from tests.understanding.asking import conversation
+from tests.understanding.asking import conversation, follow_ups
 
 FEE = "How much is a residence card?"
 VAGUE = "Is a referral needed for physiotherapy?"
@@ -72,7 +72,7 @@ class Flat:
 
 
 async def alone(text: str, shelf: Shelf, encoder: Flat | None = None, *, before: str = FEE) -> bool:
-    understanding = Understanding(vouching=Vouching(shelf, encoder or Flat()))
+    understanding = Understanding(follow_ups(), vouching=Vouching(shelf, encoder or Flat()))
     [question] = (await understanding.understand(conversation(before, text))).questions
     return question.self_contained
 

@@ -9,7 +9,7 @@ import pytest
 from gateway.language import Language
 from gateway.understanding import Understanding
 from gateway.understanding.wording import wording
-from tests.understanding.asking import conversation
+from tests.understanding.asking import conversation, follow_ups
 
 WANTS: dict[Language, str] = {
     "en": "human|Human please|agent|talk to a human|I want to speak with support|let me talk to a real person|Can I speak to someone?|Hi, can I please talk to an agent?|connect me to an operator|transfer me to customer service|give me a human|I don't want to talk to a bot|is there a real person I can talk to?|I'd like to make a complaint|I need a human|get me your manager|speak to a representative please|Where can I complain, I want a human|this is no help, let me talk to a real person|This is useless. Let me talk to a human!|live chat",
@@ -33,13 +33,13 @@ CASES = [
 async def test_who_wants_a_person_is_known_by_a_whole_sentence(
     text: str, language: Language, wanted: bool
 ) -> None:
-    understood = await Understanding(default_language=language).understand(conversation(text))
+    understood = await Understanding(follow_ups(), default_language=language).understand(conversation(text))
     [question] = understood.questions
     assert (question.wants_person, question.language) == (wanted, language)
 
 
 async def test_it_leans_on_nothing_said_before() -> None:
-    understood = await Understanding().understand(conversation("运费多少？", "十元。", "转人工"))
+    understood = await Understanding(follow_ups()).understand(conversation("运费多少？", "十元。", "转人工"))
     [question] = understood.questions
     assert (question.wants_person, question.self_contained) == (True, True)
 
@@ -49,7 +49,7 @@ async def test_it_leans_on_nothing_said_before() -> None:
     ["are you a bot?", "who are you", "Are you a real person?", "are you human or ai", "あなたはロボットですか", "AIですか", "あなたは誰ですか", "你是机器人吗", "您是真人吗", "你是谁"],
 )  # fmt: skip
 async def test_who_asks_what_answers_here_is_told(text: str) -> None:
-    understood = await Understanding().understand(conversation(text))
+    understood = await Understanding(follow_ups()).understand(conversation(text))
     assert (understood.questions, understood.small_talk) == ((), "identity")
 
 
