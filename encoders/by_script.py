@@ -91,7 +91,7 @@ class PairsByScript:
         return _of_both(self._latin.digest, self._east_asian.digest)
 
     async def scores(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]:
-        """The logit that one answer serves both questions, shape (len(pairs),)."""
+        """The logit that it is so, shape (len(pairs),)."""
         east = _are_east_asian([one + other for one, other in pairs])
         logits = np.empty(len(pairs))
         for there, model in ((~east, self._latin), (east, self._east_asian)):

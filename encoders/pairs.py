@@ -1,4 +1,6 @@
-"""Reads two questions together and says how likely one answer serves both: a cross-encoder."""
+"""Reads two texts together and judges the pair: whether one answer serves two questions, or whether a turn
+leans on those before it. A cross-encoder.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,11 @@ from encoders.runtime import OnnxModel
 
 __all__ = ["MemoPairModel", "OnnxPairModel", "PairModel"]
 
-LONGEST_QUESTION: Final = 600  # characters; the pair shares the tokens that the model reads
+LONGEST_TEXT: Final = 600  # characters; the pair shares the tokens that the model reads
 
 
 class PairModel(Protocol):
-    """What judges pairs of questions."""
+    """What judges pairs of texts."""
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -33,7 +35,7 @@ class PairModel(Protocol):
         ...
 
     async def scores(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]:
-        """The logit that one answer serves both questions, shape (len(pairs),).
+        """The logit that it is so, shape (len(pairs),).
 
         Raises:
             EncoderError: if the model could not be run.
@@ -42,7 +44,7 @@ class PairModel(Protocol):
 
 
 class OnnxPairModel:
-    """A cross-encoder on the CPU: both questions in one sequence, attention between all their tokens.
+    """A cross-encoder on the CPU: both texts in one sequence, attention between all their tokens.
 
     Source: Nogueira and Cho, Passage Re-ranking with BERT, arXiv:1901.04085.
     """
@@ -70,8 +72,8 @@ class OnnxPairModel:
         return self._model.card.digest
 
     async def scores(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]:
-        """The logit that one answer serves both questions, shape (len(pairs),)."""
-        read = [self._model.tokens(one[:LONGEST_QUESTION], other[:LONGEST_QUESTION]) for one, other in pairs]
+        """The logit that it is so, shape (len(pairs),)."""
+        read = [self._model.tokens(one[:LONGEST_TEXT], other[:LONGEST_TEXT]) for one, other in pairs]
         return (await self._model.rows(read))[:, 0].astype(np.float64)
 
 
@@ -94,7 +96,7 @@ class MemoPairModel:
         return self._inner.digest
 
     async def scores(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]:
-        """The logit that one answer serves both questions, shape (len(pairs),)."""
+        """The logit that it is so, shape (len(pairs),)."""
         if len(pairs) > LARGEST_CALL:  # a calibration, which would wash the questions out
             return await self._inner.scores(pairs)
         keys = [_key(*pair) for pair in pairs]

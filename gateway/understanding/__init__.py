@@ -28,9 +28,10 @@ _LEANS_BACK = 4  # turns of the asker; a chain of follow-ups longer than that ha
 
 
 class Understanding:
-    """Rules per language; with a language model, questions that lean on earlier turns are said in full.
+    """Cleans and splits by rules of each language; `follow_ups` says what leans on earlier turns.
 
-    With `vouching`, an English question that only names too little is asked about at the verified answers.
+    With a language model, that is said in full. With `vouching`, an English question that only names too
+    little is asked about at the verified answers.
     """
 
     def __init__(
