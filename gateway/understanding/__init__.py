@@ -30,8 +30,8 @@ _LEANS_BACK = 4  # turns of the asker; a chain of follow-ups longer than that ha
 class Understanding:
     """Cleans and splits by rules of each language; `follow_ups` says what leans on earlier turns.
 
-    With a language model, that is said in full. With `vouching`, an English question that only names too
-    little is asked about at the verified answers.
+    With a language model, that is said in full. With `vouching`, an English question in doubt is asked about
+    at the verified answers.
     """
 
     def __init__(
@@ -131,8 +131,11 @@ class Understanding:
         said = [turn.text for turn in earlier if turn.role == "user"] or [turn.text for turn in earlier]
         if await self._follow_ups.why(text, said, words) is None:
             return True
-        vague = bool(said) and words.language == "en" and shown(text, words) is None
-        return vague and self._vouching is not None and await self._vouching.vouches(text, conversation)
+        if not said or words.language != "en" or self._vouching is None:
+            return False
+        likely = await self._follow_ups.why(text, said, words, caution="lenient") is None
+        vague = shown(text, words) is None
+        return (likely or vague) and await self._vouching.vouches(text, conversation, likely=likely)
 
     async def _leaned_on(self, earlier: Sequence[Turn], words: Wording) -> tuple[str, ...]:
         """The asker's last turn, and those before it for as long as they lean themselves."""

@@ -1,4 +1,5 @@
-"""Whether the verified answers vouch for a vague question: an entry is found for it whose subject it names.
+"""Whether the verified answers vouch for a question in doubt: an entry is found for it, and its subject is
+named in a question that is not likely complete anyway.
 
 "Is a referral needed?" does not say the physiotherapy of the entry that is close to it.
 """
@@ -23,14 +24,17 @@ _MOST = 0.5  # of an entry's phrasings; what so many of them share is what it is
 
 
 class Vouching:
-    """Looks a question up that alone does not show whether it is complete. English only."""
+    """Looks a question up that does not show clearly whether it is complete. English only."""
 
     def __init__(self, cache: Cache, encoder: Encoder) -> None:
         self._cache = cache
         self._encoder = encoder
 
-    async def vouches(self, text: str, conversation: Conversation) -> bool:
-        """Whether a verified entry answers just this question. What can't be looked up is not vouched for."""
+    async def vouches(self, text: str, conversation: Conversation, *, likely: bool) -> bool:
+        """Whether a verified entry answers just this question. What can't be looked up is not vouched for.
+
+        Of a question that is not `likely` complete the entry must say no more than the question names.
+        """
         try:
             found = await self._cache.find(
                 await encode_one(self._encoder, text),
@@ -40,7 +44,7 @@ class Vouching:
             )
         except (EncoderError, DatabaseUnavailable):
             return False
-        return isinstance(found, Hit) and names_subject_of(found.entry, text)
+        return isinstance(found, Hit) and (likely or names_subject_of(found.entry, text))
 
 
 def names_subject_of(entry: Entry, question: str) -> bool:

@@ -108,6 +108,11 @@ async def test_a_vague_question_is_looked_up_if_an_entry_says_just_that() -> Non
     assert not await alone("Is a referral needed?", Shelf("Is a referral needed for physiotherapy?"))
 
 
+async def test_a_question_that_is_likely_complete_is_looked_up_if_an_entry_is_found() -> None:
+    assert not await alone("Can I bring a dog?", Shelf())
+    assert await alone("Can I bring a dog?", Shelf("Are animals allowed in the Sakura library?"))
+
+
 async def test_the_shelf_is_the_askers() -> None:
     shelf = Shelf()
     await alone(VAGUE, shelf)
