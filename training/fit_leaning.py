@@ -27,7 +27,7 @@ from sklearn.model_selection import GroupKFold
 
 from encoders.shipped import load_shipped_leaning
 from gateway.language import Language
-from gateway.understanding.leaning import said_before
+from gateway.understanding.leaning import as_read, said_before, shown
 from gateway.understanding.weighing import Weights, signs
 from gateway.understanding.wording import wording
 from training.command import fit_command, rows
@@ -138,16 +138,19 @@ def changes(data: Path, random: Random) -> list[Turn]:
     return found
 
 
-async def shown(turns: list[Turn]) -> list[Turn]:
+async def with_signs(turns: list[Turn]) -> list[Turn]:
     """The turns with their signs; nothing leans at the first turn."""
     model = load_shipped_leaning()
     later = [one for one in turns if one.earlier]
-    logits = await model.scores([(said_before(one.earlier), " ".join(one.text.split())) for one in later])
-    seen = [
-        replace(one, signs=signs(one.text, wording(one.language), earlier=one.earlier, read=float(logit)))
-        for one, logit in zip(later, logits, strict=True)
-    ]
+    logits = await model.scores([as_read(one.earlier, one.text) for one in later])
+    seen = [_with_signs(one, float(logit)) for one, logit in zip(later, logits, strict=True)]
     return [*seen, *(one for one in turns if not one.earlier)]
+
+
+def _with_signs(one: Turn, read: float) -> Turn:
+    words = wording(one.language)
+    by_rule = shown(one.text, words)
+    return replace(one, signs=signs(one.text, words, earlier=one.earlier, by_rule=by_rule, read=read))
 
 
 def fit(turns: list[Turn]) -> Weights:
@@ -217,9 +220,9 @@ async def fitted(data: Path) -> str:
     random = Random(5)
     english = dialogues(data)
     english += moved(english, random) + changes(data, random) + helpdesk_turns()
-    table = {"en": reading(await shown(english))}
+    table = {"en": reading(await with_signs(english))}
     for language in ("ja", "zh"):
-        table[language] = reading(await shown(kept_turns(language)))
+        table[language] = reading(await with_signs(kept_turns(language)))
     return HEADER + yaml.safe_dump(table, sort_keys=False)
 
 
@@ -228,8 +231,8 @@ def reading(turns: list[Turn]) -> dict[str, Any]:
     language = turns[0].language
     parts = [(of, kept, fit(kept)) for kept, of in _parts(turns)]
     print(f"\n{language}; AUROC of what was not fitted:")
+    judged = [pair for of, _, weights in parts for pair in zip(of, scores(weights, of), strict=True)]
     for source in dict.fromkeys(one.source for one in turns):
-        judged = [(one, scores(weights, [one])[0]) for of, _, weights in parts for one in of]
         later = [(one.read, p) for one, p in judged if one.source == source and not one.moved and one.earlier]
         clear = [(leans, p) for leans, p in later if leans is not None]
         if len({leans for leans, _ in clear}) == 2:

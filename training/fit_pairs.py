@@ -30,7 +30,6 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import AutoModel
 
 from cache.reading.text import normalise
-from gateway.understanding.leaning import said_before
 from training import export_encoder as export
 from training.command import rows
 from training.export_multilingual import four_bit_words
@@ -176,8 +175,7 @@ def measure(what: Trained) -> None:
     """Print how well the model ranks what it has not learnt from: the turns kept apart, or our own pairs."""
     for language in what.languages:
         if what.turns:
-            kept = [one for one in written_turns(language) if one.kept]
-            pairs = [(said_before(one.earlier), one.text, int(one.leans)) for one in kept]
+            pairs = [one.as_pair for one in written_turns(language) if one.kept]
         elif language == "en":
             continue
         else:

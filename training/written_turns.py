@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from gateway.understanding.leaning import said_before
+from gateway.understanding.leaning import as_read
 from training.faq_pairs import Pair
 
 __all__ = ["NextTurn", "read_turns", "turn_pairs", "written_turns"]
@@ -32,6 +32,11 @@ class NextTurn:
     text: str
     leans: bool
     kept: bool  # for fitting the weights beside the model
+
+    @property
+    def as_pair(self) -> Pair:
+        """What the model reads, and 1 if the turn leans."""
+        return *as_read(self.earlier, self.text), int(self.leans)
 
 
 @cache
@@ -59,5 +64,5 @@ def turn_pairs(languages: Sequence[str], number: int) -> list[Pair]:
     found: list[Pair] = []
     while len(found) < number:
         again = random.sample(learnt, min(len(learnt), number - len(found)))
-        found += [(said_before(one.earlier), one.text, int(one.leans)) for one in again]
+        found += [one.as_pair for one in again]
     return found

@@ -11,7 +11,6 @@ from gateway.domain import Conversation, Question, Turn, Understood
 from gateway.errors import InvalidRequest
 from gateway.language import Language, language_of
 from gateway.understanding.follow_ups import FollowUps
-from gateway.understanding.leaning import shown
 from gateway.understanding.replying import answers_the_bot, bot_asked, small_talk_language
 from gateway.understanding.rewriting import Completes, Rewriter
 from gateway.understanding.splitting import Asked, is_reply, questions_in, small_talk_in
@@ -129,19 +128,18 @@ class Understanding:
         self, text: str, earlier: Sequence[Turn], words: Wording, conversation: Conversation
     ) -> bool:
         said = [turn.text for turn in earlier if turn.role == "user"] or [turn.text for turn in earlier]
-        if await self._follow_ups.why(text, said, words) is None:
+        leaning = await self._follow_ups.read(text, said, words)
+        if leaning.why is None:
             return True
-        if not said or words.language != "en" or self._vouching is None:
+        if self._vouching is None or words.language != "en" or not (leaning.likely or leaning.vague):
             return False
-        likely = await self._follow_ups.why(text, said, words, caution="lenient") is None
-        vague = shown(text, words) is None
-        return (likely or vague) and await self._vouching.vouches(text, conversation, likely=likely)
+        return await self._vouching.vouches(text, conversation, likely=leaning.likely)
 
     async def _leaned_on(self, earlier: Sequence[Turn], words: Wording) -> tuple[str, ...]:
         """The asker's last turn, and those before it for as long as they lean themselves."""
         said = [turn.text for turn in earlier if turn.role == "user"][-_LEANS_BACK:]
         first = len(said) - 1
-        while first > 0 and await self._follow_ups.why(said[first], said[:first], words, caution="lenient"):
+        while first > 0 and not (await self._follow_ups.read(said[first], said[:first], words)).likely:
             first -= 1
         return tuple(said[max(first, 0) :])
 

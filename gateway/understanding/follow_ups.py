@@ -5,17 +5,25 @@ holding one back only costs a look into the cache. So a question has to show tha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from encoders import EncoderError
 from encoders.pairs import PairModel
-from gateway.understanding.leaning import plain, points_back, said_before, shown
+from gateway.understanding.leaning import as_read, plain, points_back, shown
 from gateway.understanding.naming import naming_words
 from gateway.understanding.weighing import Caution, read_weights, signs
 from gateway.understanding.wording import Wording
 
-__all__ = ["FollowUps"]
+__all__ = ["FollowUps", "Leaning"]
 
-_VAGUE = "names too little"
+
+@dataclass(frozen=True, slots=True)
+class Leaning:
+    """Whether a question leans on the turns before it."""
+
+    why: str | None  # None if it does not, as cautiously as the operator wants it
+    likely: bool = False  # that it is complete all the same: `lenient` would say so
+    vague: bool = False  # no rule says that it does
 
 
 class FollowUps:
@@ -25,23 +33,23 @@ class FollowUps:
         self._model = model
         self._caution: Caution = caution
 
-    async def why(
-        self, text: str, earlier: Sequence[str], wording: Wording, *, caution: Caution | None = None
-    ) -> str | None:
-        """Why a question leans on earlier turns, or None if it does not.
+    async def read(self, text: str, earlier: Sequence[str], wording: Wording) -> Leaning:
+        """How a question stands to the asker's turns before it.
 
-        `earlier` are the asker's turns before it. Without any, only a question that names nothing at all
-        leans. What could not be read leans.
+        Without any, only a question that names nothing at all leans. What could not be read leans.
         """
         if not earlier:
             said = plain(text)
-            return None if naming_words(said, wording) else points_back(said, wording)
+            return Leaning(None if naming_words(said, wording) else points_back(said, wording))
         try:
-            [read] = await self._model.scores([(said_before(earlier), " ".join(text.split()))])
+            [read] = await self._model.scores([as_read(earlier, text)])
         except EncoderError:
-            return "could not be read with the turns before it"
-        found = signs(text, wording, earlier=earlier, read=float(read))
-        if not read_weights()[wording.language].hold_back(found, caution or self._caution):
-            return None
-        by_rule = shown(text, wording)
-        return by_rule.why if by_rule else _VAGUE
+            return Leaning("could not be read with the turns before it")
+        by_rule, weights = shown(text, wording), read_weights()[wording.language]
+        found = signs(text, wording, earlier=earlier, by_rule=by_rule, read=float(read))
+        why = by_rule.why if by_rule else "names too little"
+        return Leaning(
+            why if weights.hold_back(found, self._caution) else None,
+            likely=not weights.hold_back(found, "lenient"),
+            vague=by_rule is None,
+        )

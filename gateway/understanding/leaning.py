@@ -11,7 +11,17 @@ from typing import Literal
 from gateway.understanding.naming import naming_words
 from gateway.understanding.wording import Wording
 
-__all__ = ["RULES", "Rule", "Shown", "continues", "plain", "points_back", "said_before", "shown"]
+__all__ = [
+    "RULES",
+    "Rule",
+    "Shown",
+    "as_read",
+    "continues",
+    "plain",
+    "points_back",
+    "said_before",
+    "shown",
+]
 
 Rule = Literal["points_back", "topic_only", "no_subject", "fragment"]
 RULES: tuple[Rule, ...] = ("points_back", "topic_only", "no_subject", "fragment")
@@ -34,6 +44,11 @@ def said_before(earlier: Sequence[str]) -> str:
     """The asker's last turns as the model reads them, the newest last."""
     turns = [" ".join(turn.split())[-_LONGEST_TURN:] for turn in earlier[-_TURNS_READ:]]
     return " | ".join(turns)[-_LONGEST_READ:]
+
+
+def as_read(earlier: Sequence[str], text: str) -> tuple[str, str]:
+    """What the model reads together: the asker's turns, and the one after them."""
+    return said_before(earlier), " ".join(text.split())
 
 
 def shown(text: str, wording: Wording) -> Shown | None:

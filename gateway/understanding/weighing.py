@@ -15,7 +15,7 @@ from typing import Literal
 import yaml
 
 from gateway.language import Language
-from gateway.understanding.leaning import RULES, plain, shown
+from gateway.understanding.leaning import RULES, Shown, plain
 from gateway.understanding.naming import is_name, naming_words, stem
 from gateway.understanding.rarity import rarity
 from gateway.understanding.wording import Wording
@@ -50,12 +50,13 @@ class Weights:
         return self.probability(found) >= self.cuts[caution]
 
 
-def signs(text: str, wording: Wording, *, earlier: Sequence[str], read: float) -> dict[str, float]:
+def signs(
+    text: str, wording: Wording, *, earlier: Sequence[str], by_rule: Shown | None, read: float
+) -> dict[str, float]:
     """What a question shows, each 0..1, but for `read`, -1..1, from the logit of the model.
 
-    `earlier` are the asker's turns before it.
+    `earlier` are the asker's turns before it, `by_rule` is the rule by which it seems to lean.
     """
-    by_rule = shown(text, wording)
     text = plain(text)
     known = {stem(word) for turn in earlier for word in naming_words(turn, wording)}
     own = naming_words(text, wording)

@@ -6,18 +6,15 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from encoders import EncoderError
 from gateway.language import Language
 from gateway.understanding import Understanding
 from gateway.understanding.follow_ups import FollowUps
 from gateway.understanding.leaning import points_back, said_before
 from gateway.understanding.rarity import rarity
 from gateway.understanding.wording import wording
-from tests.understanding.asking import conversation, follow_ups
+from tests.understanding.asking import BrokenModel, conversation, follow_ups
 from training.written_turns import read_turns
 
 FEE = ("How much is a residence card?", ("assistant", "It is 300 yen. Anything else?"))
@@ -150,17 +147,8 @@ def test_a_rare_word_names_more_than_a_frequent_one() -> None:
     assert rarity("Passports") == rarity("passport")
 
 
-class _BrokenModel:
-    """A model that can't be run."""
-
-    languages, digest = ("en", "ja", "zh"), "none"
-
-    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]:
-        raise EncoderError("out of order")
-
-
 async def test_what_could_not_be_read_with_its_conversation_is_not_looked_up() -> None:
-    understanding = Understanding(FollowUps(_BrokenModel()))
+    understanding = Understanding(FollowUps(BrokenModel()))
     for earlier, alone in ((FEE, False), ((), True)):
         asked = conversation(*earlier, "How do I renew my residence card online?")
         [question] = (await understanding.understand(asked)).questions
@@ -196,7 +184,7 @@ def test_a_pronoun_may_stand_for_what_the_same_question_named(text: str, leans_o
 
 
 async def looked_up(language: Language, earlier: Sequence[str], text: str) -> bool:
-    return await follow_ups().why(text, earlier, wording(language)) is None
+    return (await follow_ups().read(text, earlier, wording(language))).why is None
 
 
 # At most so many of 180 turns that lean are looked up, and of 180 complete ones held back, in conversations by

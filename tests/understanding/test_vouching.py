@@ -12,9 +12,10 @@ from cache.entries import Entry
 from cache.matching import Hit, Match, Miss
 from encoders import Encoded, EncoderError, EncoderIdentity, Vector
 from gateway.understanding import Understanding
+from gateway.understanding.follow_ups import FollowUps
 from gateway.understanding.vouching import Vouching, names_subject_of
 from storage.sql import DatabaseUnavailable
-from tests.understanding.asking import conversation, follow_ups
+from tests.understanding.asking import BrokenModel, conversation, follow_ups
 
 FEE = "How much is a residence card?"
 VAGUE = "Is a referral needed for physiotherapy?"
@@ -142,3 +143,10 @@ async def test_what_names_enough_and_other_languages_ask_no_entry() -> None:
 )
 async def test_what_cant_be_asked_does_not_vouch(shelf: Shelf, encoder: Flat) -> None:
     assert not await alone(VAGUE, shelf, encoder)
+
+
+async def test_no_entry_vouches_for_what_could_not_be_read_with_its_conversation() -> None:
+    shelf = Shelf(VAGUE)
+    understanding = Understanding(FollowUps(BrokenModel()), vouching=Vouching(shelf, Flat()))
+    [question] = (await understanding.understand(conversation(FEE, VAGUE))).questions
+    assert (question.self_contained, shelf.asked) == (False, [])
