@@ -182,7 +182,7 @@ def normalised(graph: Graph, x: str, weights: Weights, name: str) -> str:
     return graph.apply("LayerNormalization", x, scale, shift, axis=-1, epsilon=1e-12)
 
 
-def embedded(graph: Graph, weights: Weights, kind: Kind, look_up: LookUp | None) -> str:
+def embedded(graph: Graph, weights: Weights, second: str, look_up: LookUp | None) -> str:
     """What goes into the first layer; the type of the first text is added to the positions."""
     table = weights["embeddings.word_embeddings.weight"]
     if look_up:
@@ -194,18 +194,14 @@ def embedded(graph: Graph, weights: Weights, kind: Kind, look_up: LookUp | None)
     length = graph.apply("Shape", "input_ids", start=1, end=2)
     here = graph.apply("Slice", places, graph.constant("start", np.array([0])), length)
     summed = graph.apply("Add", words, here)
-    if kind.separator is not None:
-        summed = graph.apply("Add", summed, second_text(graph, weights, kind.separator))
+    if second:
+        summed = graph.apply("Add", summed, second_text(graph, weights, second))
     return normalised(graph, summed, weights, "embeddings.LayerNorm")
 
 
-def second_text(graph: Graph, weights: Weights, separator: int) -> str:
-    """What tells the second text from the first: the difference of their types, after the first separator."""
+def second_text(graph: Graph, weights: Weights, second: str) -> str:
+    """What tells the second text from the first: the difference of their types."""
     types = weights["embeddings.token_type_embeddings.weight"]
-    ends = graph.apply("Equal", "input_ids", graph.constant("separator", np.int64(separator)))
-    counted = graph.apply("Cast", ends, to=TensorProto.FLOAT)
-    seen = graph.apply("CumSum", counted, graph.constant("along", np.int64(1)), exclusive=1)
-    second = graph.apply("Min", seen, graph.constant("one", np.float32(1)))
     column = graph.apply("Unsqueeze", second, graph.constant("type_axis", np.array([2])))
     return graph.apply("Mul", column, graph.constant("type", types[1] - types[0]))
 
@@ -314,16 +310,17 @@ def build(
 ) -> bytes:
     """The whole model; `also` names inner values to give out besides its output."""
     graph = Graph()
-    x = embedded(graph, weights, kind, words if quantised else None)
+    second = "" if kind.separator is None else second_part(graph, kind.separator)
+    x = embedded(graph, weights, second, words if quantised else None)
     mask = graph.apply("Cast", "attention_mask", to=TensorProto.INT32)
-    apart = kind.separator is not None and (kind.support or kind.second)
-    second = second_part(graph, kind.separator) if apart else ""
     bias = one_way(graph, second) if kind.support else ""
     for number in range(depth(weights)):
         x = transformer_block(graph, x, mask, weights, f"encoder.layer.{number}", multiply, bias)
     if kind.support:
         made = supported(graph, x, second, weights)
+    elif kind.separator is not None:
+        made = judged(graph, x, weights, second if kind.second else "")
     else:
-        made = pooled(graph, x) if kind.separator is None else judged(graph, x, weights, second)
+        made = pooled(graph, x)
     data: bytes = graph.model([made, *(also or [])], kind.width).SerializeToString()
     return data
