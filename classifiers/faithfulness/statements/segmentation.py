@@ -54,6 +54,11 @@ SHORT = 60  # characters: longer than any enumerator, citation or abbreviation
 HARD_WRAP_COLUMNS = 60  # a line that is at least so long was broken by its width, not by its meaning
 
 
+KANA_RUNS = re.compile("[ぁ-ヿｦ-ﾟ]+")
+HAN_RUNS = re.compile("[㐀-䶿一-鿿豈-﫿]+")
+LATIN_RUNS = re.compile("[A-Za-z]+")
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence, list item, table row, heading or block of code of a text."""
@@ -73,9 +78,9 @@ class _Block:
 
 def script_language(text: str) -> Literal["en", "ja", "zh"]:
     """Which of the three rules of writing a text follows, by its letters."""
-    kana = len(re.findall(r"[ぁ-ヿｦ-ﾟ]", text))
-    han = len(re.findall(r"[㐀-䶿一-鿿豈-﫿]", text))
-    latin = len(re.findall(r"[A-Za-z]", text))
+    if text.isascii():
+        return "en"
+    kana, han, latin = (sum(map(len, runs.findall(text))) for runs in (KANA_RUNS, HAN_RUNS, LATIN_RUNS))
     if (kana + han) * 4 < latin:
         return "en"
     return "ja" if kana * 20 > han else "zh" if han else "en"
