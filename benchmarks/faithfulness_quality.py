@@ -1,10 +1,11 @@
-"""What the configured judge makes of our own probes: recall and false blocks, by language and kind.
+"""What the configured judge makes of our own probes and of answers unread: recall and false blocks, by kind.
 
     python -m benchmarks.faithfulness_quality [--config C] [--raise-floors]
 
 The probes were written by hand, without a look at the judge: true answers in other words than their
 passages, false ones with one error. `--raise-floors` writes down what is reached, where that is better than
-before; a test lets nothing fall below it.
+before; a test lets nothing fall below it. The answers unread are by writers who knew neither the judge nor
+the probes, to askers who tell of themselves, and nobody has mended the judge by them: what to expect of such.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ from gateway.checking.opening import judge_apart
 from gateway.settings import Settings
 from gateway.settings.loading import find_settings
 
-__all__ = ["FLOORS", "LANGUAGES", "better", "reached", "read_probes"]
+__all__ = ["FLOORS", "LANGUAGES", "UNREAD", "better", "reached", "read_probes"]
 
 PROBES = Path(__file__).parent.parent / "tests/classifiers/faithfulness/probes"
 FLOORS = PROBES / "floors.json"
+UNREAD = PROBES.parent / "unread"
 LANGUAGES = ("en", "ja", "zh")
 TARGET = "target: 90 % recall, at most 5 % false blocks, in each language"
 
@@ -40,23 +42,25 @@ def main() -> None:
     arguments.add_argument("--config", type=Path)
     arguments.add_argument("--raise-floors", action="store_true")
     chosen = arguments.parse_args()
-    results = uvloop.run(_judged(find_settings(chosen.config)))
+    settings = find_settings(chosen.config)
+    results = uvloop.run(_judged(settings, PROBES))
     console = Console(highlight=False)
-    console.print(_table(results))
+    console.print(_table(results, "probes"))
+    console.print(_table(uvloop.run(_judged(settings, UNREAD)), "answers unread"))
     if chosen.raise_floors:
         before = json.loads(FLOORS.read_text("utf-8")) if FLOORS.exists() else {}
         now = {lang: better(before.get(lang), reached(result)) for lang, result in results.items()}
         FLOORS.write_text(json.dumps(now, indent=1) + "\n", "utf-8")
 
 
-async def _judged(settings: Settings) -> dict[str, FaithfulnessResult]:
+async def _judged(settings: Settings, folder: Path) -> dict[str, FaithfulnessResult]:
     async with judge_apart(settings) as judge:
-        return {lang: await evaluate_faithfulness(read_probes(lang), judge) for lang in LANGUAGES}
+        return {lang: await evaluate_faithfulness(read_probes(lang, folder), judge) for lang in LANGUAGES}
 
 
-def read_probes(lang: str) -> list[Answer]:
+def read_probes(lang: str, folder: Path = PROBES) -> list[Answer]:
     """All probes of a language."""
-    return read_cases(PROBES / f"{lang}.jsonl", Answer)
+    return read_cases(folder / f"{lang}.jsonl", Answer)
 
 
 def reached(result: FaithfulnessResult) -> dict[str, Any]:
@@ -81,8 +85,8 @@ def _by_kind(result: FaithfulnessResult, *, faithful: bool) -> dict[str, Faithfu
     return result.parts(lambda case: (case.kind,) if case.faithful is faithful else ())
 
 
-def _table(results: Mapping[str, FaithfulnessResult]) -> Table:
-    table = Table("kind", *results, title=f"{sum(len(one.judged) for one in results.values())} probes")
+def _table(results: Mapping[str, FaithfulnessResult], what: str) -> Table:
+    table = Table("kind", *results, title=f"{sum(len(one.judged) for one in results.values())} {what}")
     for faithful, name in ((False, "recall"), (True, "false blocks")):
         whole = [one.rates()[name] for one in results.values()]
         table.add_row(name, *map(str, whole), style="bold")

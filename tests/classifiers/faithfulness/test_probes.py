@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.faithfulness_quality import FLOORS, LANGUAGES, better, reached, read_probes
+from benchmarks.faithfulness_quality import FLOORS, LANGUAGES, UNREAD, better, reached, read_probes
 from evaluation.faithfulness.judging import evaluate_faithfulness
 from evaluation.statistics import auroc
 from gateway.checking.opening import judge_apart
@@ -40,8 +40,17 @@ def test_probes_are_balanced_over_many_helpdesks_and_kinds(lang: str) -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
+def test_of_the_answers_unread_half_are_faithful(lang: str) -> None:
+    answers = read_probes(lang, UNREAD)
+    assert len(answers) == 160
+    assert sum(one.faithful for one in answers) == 80
+    assert len({one.question for one in answers}) == 40
+    assert {one.answer for one in answers}.isdisjoint(one.answer for one in read_probes(lang))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
 def test_each_false_probe_says_where_it_is_false(lang: str) -> None:
-    for probe in read_probes(lang):
+    for probe in (*read_probes(lang), *read_probes(lang, UNREAD)):
         assert bool(probe.unsupported) is not probe.faithful, probe.id
         for span in probe.unsupported or ():
             assert 0 <= span.start < span.end <= len(probe.answer), probe.id
