@@ -34,9 +34,9 @@ from training import export_encoder as export
 from training.command import rows
 from training.export_multilingual import four_bit_words
 from training.faq_pairs import Pair, made_pairs
+from training.multilingual import e5
 from training.question_pairs import SOURCES, Frames
-from training.support_model import e5
-from training.transformer import WIDTH, Kind, build, in_blocks
+from training.transformer import WIDTH, Kind, Multiply, build, in_blocks
 from training.written_turns import turn_pairs, written_turns
 
 OWN_PAIRS: Final = Path(__file__).parent / "pairs"
@@ -101,7 +101,6 @@ def untrained(languages: tuple[str, ...]) -> Trained:
         made = Trained(languages, words, model, head, "[SEP]", "[PAD]", 6e-5)
     else:
         base = e5()
-        base.encoder.encoder.layer = base.encoder.encoder.layer[: base.layers]
         base.encoder.set_attn_implementation("eager")
         turns = "en" in languages
         rate = 1e-4 if turns else 1.2e-4
@@ -189,25 +188,25 @@ def measure(what: Trained) -> None:
         print(f"{language}: AUROC {area:.3f} of {len(pairs)} pairs of our own", flush=True)
 
 
-def exported(what: Trained) -> bytes:
+def exported(what: Trained, multiply: Multiply = in_blocks) -> bytes:
     """The pair model, its output the logit: in int8, the words as the encoder of its languages has them."""
     weights = {name: value.detach().numpy() for name, value in what.model.state_dict().items()}
     weights |= {f"head.{name}": value.detach().numpy() for name, value in what.head.state_dict().items()}
     kind = Kind(1, what.words.token_to_id(what.separator), second=what.turns)
     if what.languages == ("en",):
         return export.quantised_model(weights, what.words, kind)
-    return build(weights, in_blocks, kind, quantised=True, words=four_bit_words)
+    return build(weights, multiply, kind, quantised=True, words=four_bit_words)
 
 
-def write(what: Trained, folder: Path) -> None:
+def write(what: Trained, folder: Path, script: str, multiply: Multiply = in_blocks) -> None:
     """Write the model's folder, named as in encoders/models."""
     what.words.no_truncation()
-    made = exported(what)
+    made = exported(what, multiply)
     english = what.languages == ("en",)
     began = export.NAME if english else "intfloat/multilingual-e5-small, its first six layers"
     export.write(
         made, what.words, folder, name=f"{folder.name}-int8", width=1,
-        source=f"{began}, trained by training/fit_pairs.py",
+        source=f"{began}, trained by training/{script}",
         languages=what.languages, licence="Apache-2.0" if english else "MIT",
     )  # fmt: skip
     print(f"{folder}: {len(made) / 1e6:.1f} MB")
@@ -246,7 +245,7 @@ def main() -> None:
     if arguments.to:
         torch.save({"model": what.model.state_dict(), "head": what.head.state_dict()}, arguments.to)
     if arguments.export:
-        write(what, arguments.export)
+        write(what, arguments.export, "fit_pairs.py")
 
 
 if __name__ == "__main__":

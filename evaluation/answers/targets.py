@@ -28,7 +28,7 @@ from gateway.routes.decision import answer_body
 from gateway.settings import Settings
 from gateway.stages import Rag
 
-__all__ = ["Chatbot", "Gateway", "Recorded", "RunningGateway", "Target", "open_target", "said_of"]
+__all__ = ["Chatbot", "Gateway", "Recorded", "RunningGateway", "Target", "open_target"]
 
 ANSWERS = frozenset({"ground_truth", "confirmed_answer", "rag"})
 
@@ -134,7 +134,7 @@ class Gateway:
     async def ask(self, case: AnswerCase, /) -> Said:
         """What an asker would get."""
         asked = _asked(case, self._tenant)
-        return said_of(answer_body(await self._services.dry_run.answer(asked), asked.request_id))
+        return _said_of(answer_body(await self._services.dry_run.answer(asked), asked.request_id))
 
 
 class RunningGateway:
@@ -159,14 +159,14 @@ class RunningGateway:
         except openai.APIConnectionError as exc:
             raise UpstreamUnavailable(f"no gateway answers at {self._url}") from exc
         try:
-            return said_of(body)
+            return _said_of(body)
         except (KeyError, TypeError) as exc:
             raise UpstreamUnavailable(
                 f"{self._url} answered no outcome: expected Sekisho's /v1/answers"
             ) from exc
 
 
-def said_of(body: Mapping[str, Any]) -> Said:
+def _said_of(body: Mapping[str, Any]) -> Said:
     """What `/v1/answers` says, as far as metrics need it."""
     drafts = [step["found"] for one in body["questions"] for step in one["steps"] if step["stage"] == "rag"]
     passages = [passage for draft in drafts for passage in draft.get("contexts", ())]
