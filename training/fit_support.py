@@ -28,7 +28,7 @@ from classifiers.faithfulness.passages import Passages
 from classifiers.faithfulness.said import said
 from classifiers.faithfulness.statements import statements
 from training.fit_pairs import HEAD_RATE, PRINTED, Trained, untrained, write
-from training.support_windows import as_read, window
+from training.support_windows import window
 from training.transformer import MAX_TOKENS, WIDTH, with_token_scale
 from training.written_statements import Span, Written, written_statements
 
@@ -49,10 +49,9 @@ class Example:
 
     language: str
     window: str
-    read: str
     claim: str
     supported: bool
-    wrong: tuple[Span, ...]  # in what is read
+    wrong: tuple[Span, ...]  # in the claim
 
 
 def examples(language: str, *, kept: bool) -> Iterator[Example]:
@@ -62,11 +61,8 @@ def examples(language: str, *, kept: bool) -> Iterator[Example]:
         beside = [random.choice(found).passages[0] for _ in range(BESIDE)] if not kept else []
         lines = Passages((*one.passages, *beside)).lines
         for claim, wrong in _claims(one):
-            read = as_read(claim, one.question)
-            shift = len(read) - len(claim)
-            spans = tuple((start + shift, end + shift) for start, end in wrong)
             supported = one.supported or not wrong
-            yield Example(language, window(said(claim, ""), lines), read, claim, supported, spans)
+            yield Example(language, window(said(claim, ""), lines), claim, supported, wrong)
 
 
 def _claims(one: Written) -> Iterator[tuple[str, tuple[Span, ...]]]:
@@ -87,8 +83,8 @@ class Support:
 
     def __call__(self, batch: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Logits of support by the mean, shape (batch,), of each token that it is wrong, and their labels."""
-        found = self.pairs.words.encode_batch([(one.window, one.read) for one in batch])
-        inputs = self.pairs.read([one.window for one in batch], [one.read for one in batch])
+        found = self.pairs.words.encode_batch([(one.window, one.claim) for one in batch])
+        inputs = self.pairs.read([one.window for one in batch], [one.claim for one in batch])
         with torch.autocast("cpu", dtype=torch.bfloat16):
             inner = self.pairs.model(**inputs).last_hidden_state.float()
         mask = inputs["attention_mask"].unsqueeze(-1).float()
@@ -96,7 +92,7 @@ class Support:
         labels = torch.full(inner.shape[:2], -1.0)
         for row, (one, read) in enumerate(zip(batch, found, strict=True)):
             for at, (part, (start, end)) in enumerate(zip(read.type_ids, read.offsets, strict=True)):
-                if part and end > start and start >= len(one.read) - len(one.claim):
+                if part and end > start:
                     labels[row, at] = float(any(start < b and a < end for a, b in one.wrong))
         return self.pairs.head(mean)[:, 0], self.tokens(inner)[..., 0], labels
 
@@ -150,7 +146,7 @@ def batches(found: Sequence[Example]) -> list[list[Example]]:
 
 
 def _tokens(one: Example) -> float:
-    return (len(one.window) + len(one.read)) / (4 if one.language == "en" else 1.6)
+    return (len(one.window) + len(one.claim)) / (4 if one.language == "en" else 1.6)
 
 
 def train(what: Support, found: list[Example], passes: int, rate: float) -> None:

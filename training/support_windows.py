@@ -8,10 +8,9 @@ from typing import Final
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.said import Said
 
-__all__ = ["LONGEST_WINDOW", "as_read", "window"]
+__all__ = ["LONGEST_WINDOW", "window"]
 
 LONGEST_WINDOW: Final = {"en": 500, "ja": 220, "zh": 170}  # characters; of answers of RAG the mean is 175
-LONGEST_QUESTION: Final = 160  # characters
 LEAST_GAIN: Final = 0.06  # of what a statement says; .02 to .1 differ by .005 AUROC on RAGTruth
 
 
@@ -48,8 +47,3 @@ def _gathered(
         room -= len(lines[-at].text)
         left = {term: weight for term, weight in left.items() if term not in known[-at]}
     return sorted(chosen)
-
-
-def as_read(claim: str, question: str) -> str:
-    """The second text that a model reads: a claim behind the question that it answers."""
-    return f"{question[:LONGEST_QUESTION]} {claim}".strip()
