@@ -214,16 +214,14 @@ def _file_engines(url: URL) -> _Engines:
 
     A reader needs neither BEGIN nor ROLLBACK, each of which is a hop to the connection's thread.
     """
-    patience = f"PRAGMA busy_timeout={int(BUSY_TIMEOUT_S * 1000)}"
-    reading = (patience, "PRAGMA query_only=ON")
+    reading = ("PRAGMA query_only=ON",)
     writing = (
-        patience,
         "PRAGMA journal_mode=WAL",
         "PRAGMA synchronous=FULL",
         "PRAGMA foreign_keys=ON",
         "PRAGMA secure_delete=ON",  # what an asker wants forgotten must not stay in free pages
     )
-    driver = {"async_creator_fn": sqlite.connect}
+    driver = {"async_creator_fn": sqlite.connect, "patience_s": BUSY_TIMEOUT_S}
     reader = _engine(
         url,
         connect_args={**driver, "pragmas": reading},

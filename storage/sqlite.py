@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -19,24 +20,43 @@ from anyio import to_thread
 __all__ = ["CLOSE_S", "connect"]
 
 CLOSE_S = 0.5  # whoever gave up waiting waits for no longer until their connection is closed
+BUSY_WAIT_S = 0.02
 FIRST_ROWS = 256  # more than any lookup gives; a longer result is fetched in further crossings
 
 
-async def connect(database: str, *, pragmas: Sequence[str], **options: Any) -> aiosqlite.Connection:
-    """Open the file and set it up. Options are those of `sqlite3.connect`, with `check_same_thread=False`."""
-    connection = _Connection(lambda: sqlite3.connect(database, **options), FIRST_ROWS)
+async def connect(
+    database: str, *, patience_s: float, pragmas: Sequence[str], **options: Any
+) -> aiosqlite.Connection:
+    """Open the file and set it up; whoever holds a lock is waited for that long.
+
+    Options are those of `sqlite3.connect`, with `check_same_thread=False`.
+    """
+    connection = _Connection(lambda: sqlite3.connect(database, timeout=patience_s, **options), FIRST_ROWS)
     # A gateway that is told to stop must not wait for a reader that nobody closed.
     connection._thread.daemon = True
     try:
         await connection
         for pragma in pragmas:
-            await connection.execute(pragma)
+            await _obeyed(connection, pragma, patience_s)
     except BaseException:
         await connection.close()
         # The thread still has to report its end to this event loop, which may be about to close.
         await to_thread.run_sync(connection._thread.join)
         raise
     return connection
+
+
+async def _obeyed(connection: aiosqlite.Connection, pragma: str, patience_s: float) -> None:
+    """Run a pragma. Of two that give a new file its write-ahead log at once, SQLite makes neither wait."""
+    given_up = time.monotonic() + patience_s
+    while True:
+        try:
+            await connection.execute(pragma)
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > given_up:
+                raise
+        await asyncio.sleep(BUSY_WAIT_S)
 
 
 class _Cursor(aiosqlite.Cursor):

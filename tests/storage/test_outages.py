@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import insert, select, text
 from sqlalchemy.exc import IntegrityError
 
-from storage import sql
+from storage import sql, sqlite
 from storage.migrations import ADVISORY_LOCK
 from storage.schema import settings
 from storage.sql import Database, DatabaseUnavailable
@@ -131,6 +131,23 @@ async def test_sqlite_is_set_up_for_truth(tmp_path: Path) -> None:
         found = [(await connection.execute(text(f"PRAGMA {pragma}"))).scalar_one() for pragma in pragmas]
     await database.close()
     assert found == ["wal", 2, 1, 10_000]  # synchronous 2 is FULL
+
+
+async def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
+    """SQLite lets none of them wait for another: of a hundred such files some three were refused to one."""
+
+    async def opened(file: Path) -> str:
+        connection = await sqlite.connect(
+            str(file), patience_s=10, pragmas=["PRAGMA journal_mode=WAL"], check_same_thread=False
+        )
+        async with connection.execute("PRAGMA journal_mode") as cursor:
+            (mode,) = await cursor.fetchone() or ("",)
+        await connection.close()
+        return str(mode)
+
+    for number in range(60):
+        modes = await asyncio.gather(*(opened(tmp_path / f"{number}.db") for _ in range(6)))
+        assert modes == ["wal"] * 6
 
 
 async def test_a_write_on_a_reading_connection_is_refused(tmp_path: Path) -> None:
@@ -261,7 +278,7 @@ WRITER = """
 import asyncio, sys
 from datetime import UTC, datetime
 from sqlalchemy import insert
-from storage import sql
+from storage import sql, sqlite
 from storage.migrations import ADVISORY_LOCK
 from storage.schema import settings
 from storage.sql import Database
