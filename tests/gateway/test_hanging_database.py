@@ -34,8 +34,8 @@ def gateway(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Gateway]:
-    monkeypatch.setattr(quick, "READING_S", 1.0)
-    monkeypatch.setattr(quick, "WRITING_S", 1.0)
+    monkeypatch.setattr(quick, "READING_S", 2.0)
+    monkeypatch.setattr(quick, "WRITING_S", 2.0)
     monkeypatch.setattr(quick, "REST_S", 1.0)
     name = asyncio.run(postgres.create_database())
     url = f"postgresql://postgres@127.0.0.1:{link.port}/{name}"
