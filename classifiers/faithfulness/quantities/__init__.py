@@ -18,7 +18,8 @@ from classifiers.faithfulness.quantities.numerals import (
     kanji_value,
     word_value,
 )
-from classifiers.faithfulness.quantities.pool import Quantity, Reader, plain
+from classifiers.faithfulness.quantities.pool import Quantity, plain
+from classifiers.faithfulness.quantities.signs import DIGIT, Look, Lookout
 from classifiers.faithfulness.quantities.spoken import MONTHS, one_patterns, spoken_patterns
 from classifiers.faithfulness.quantities.units import PREFIX_UNITS, UNITS, converted, unit
 from classifiers.faithfulness.quantities.weekdays import weekday_patterns
@@ -77,10 +78,7 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     """Every number, date part and clock time of a text."""
     plain = unicodedata.normalize("NFKC", text).lower().replace("_", " ")
     found: list[Quantity] = []
-    hints = {hint: hint.search(plain) for hint in _hints()}
-    for pattern, read, hint in _readers():
-        if not hints[hint]:
-            continue
+    for pattern, read in _lookout().on(plain):
         taken: list[tuple[int, int]] = []
         for match in pattern.finditer(plain):
             read_here = list(read(match))
@@ -110,47 +108,44 @@ def _range() -> re.Pattern[str]:
 
 
 @cache
-def _readers() -> tuple[tuple[re.Pattern[str], Reader, re.Pattern[str]], ...]:
-    """What to look for, in this order, and the sign without which it need not be looked for."""
-    patterns = (
-        *_name_patterns(),
-        *weekday_patterns(),
-        *spoken_patterns(),
-        *_date_patterns(),
-        *clock_patterns(),
-        *_number_patterns(),
-    )
-    return tuple((re.compile(pattern), reader, re.compile(hint)) for hint, pattern, reader in patterns)
-
-
-@cache
-def _hints() -> tuple[re.Pattern[str], ...]:
-    return tuple(dict.fromkeys(hint for _, _, hint in _readers()))
-
-
-def _name_patterns() -> Iterator[tuple[str, str, Reader]]:
-    yield "[@/]|www", r"https?://\S+|www\.\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{1,64}", _address
-    yield r"\d\.\d", r"(?<![\w.])(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>(?:19|20)\d\d)(?!\.?\w)", _date
-    yield (
-        r"\d[.-]\d",
-        r"(?<![\w.])v?\d+(?:\.\d+){2,}|(?<![\d-])\+?\d{2,4}-\d{2,4}-\d{3,4}(?![\d-])",
-        _identifier,
+def _lookout() -> Lookout:
+    """What to look for, in this order."""
+    return Lookout(
+        [
+            *_name_patterns(),
+            *weekday_patterns(),
+            *spoken_patterns(),
+            *_date_patterns(),
+            *clock_patterns(),
+            *_number_patterns(),
+        ]
     )
 
 
-def _date_patterns() -> Iterator[tuple[str, str, Reader]]:
+def _name_patterns() -> Iterator[Look]:
+    address = r"https?://\S+|www\.\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{1,64}"
+    yield Look("@ / .", address, _address, hint="[@/]|www")
+    date = r"(?<![\w.])(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>(?:19|20)\d\d)(?!\.?\w)"
+    yield Look(DIGIT, date, _date, hint=r"\d\.\d")
+    identifier = r"(?<![\w.])v?\d+(?:\.\d+){2,}|(?<![\d-])\+?\d{2,4}-\d{2,4}-\d{3,4}(?![\d-])"
+    yield Look(DIGIT, identifier, _identifier, hint=r"\d[.-]\d")
+
+
+def _date_patterns() -> Iterator[Look]:
     month = "|".join(name[:3] + f"(?:{name[3:]})?" if len(name) > 3 else name for name in MONTHS)
-    named = "|".join(name[:3] for name in MONTHS)
-    sure = "|".join(name for name in MONTHS if name not in ("may", "march"))  # those two are verbs as well
-    yield r"\d[-/.]\d", r"(?<!\d)(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)", _date
-    yield "年", rf"(?P<era>{'|'.join(ERAS)})(?P<y>元|\d{{1,3}}|{KANJI}{{1,4}})年", _era_year
-    yield named, rf"\b(?P<name>{month})\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)", _named_month
-    yield named, rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<name>{month})\b\.?", _named_month
-    yield named, rf"\b(?P<name>{month})\.?,?\s+(?=\d{{4}}\b)", _named_month
-    yield named, rf"\b(?P<name>{sure})\b", _named_month
+    named = " ".join(f"{name} {name[:3]}" for name in MONTHS)
+    sure = [name for name in MONTHS if name not in ("may", "march")]  # those two are verbs as well
+    date = r"(?<!\d)(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)"
+    yield Look(DIGIT, date, _date, hint=r"\d[-/.]\d")
+    yield Look("年", rf"(?P<era>{'|'.join(ERAS)})(?P<y>元|\d{{1,3}}|{KANJI}{{1,4}})年", _era_year)
+    th = "(?:st|nd|rd|th)?"
+    yield Look(named, rf"\b(?P<name>{month})\.?\s+(?P<d>\d{{1,2}}){th}\b(?!\d)", _named_month)
+    yield Look(named, rf"\b(?P<d>\d{{1,2}}){th}(?:\s+of)?\s+(?P<name>{month})\b\.?", _named_month)
+    yield Look(named, rf"\b(?P<name>{month})\.?,?\s+(?=\d{{4}}\b)", _named_month)
+    yield Look(" ".join(sure), rf"\b(?P<name>{'|'.join(sure)})\b", _named_month)
 
 
-def _number_patterns() -> Iterator[tuple[str, str, Reader]]:
+def _number_patterns() -> Iterator[Look]:
     about = (
         r"(?P<about>(?:about|around|approximately|approx\.|nearly|almost|roughly|約|およそ|约|大约|近)\s*)?"
     )
@@ -158,40 +153,35 @@ def _number_patterns() -> Iterator[tuple[str, str, Reader]]:
     digits = r"(?:\d{1,3}(?:,\d{3}){1,6}(?!\d)|\d{1,18}(?!\d))(?:\.\d{1,18})?"
     number = rf"{digits}(?:{KANJI}{{1,9}}(?:\d{{1,18}})?){{0,6}}"
     scale = r"(?:\s?(?P<scale>thousand|million|billion|trillion|bn|k)\b)?(?:st|nd|rd|th)?"
-    word = "|".join([*WORDS, *SCALES])
-    yield "ice", r"\b(?:twice|thrice)\b", _times
-    yield "[次翌]", "[次翌](?=[年月日天])", _next
+    words = [*WORDS, *SCALES]
+    word = "|".join(words)
+    yield Look("twice thrice", r"\b(?:twice|thrice)\b", _times)
+    yield Look("次 翌", "[次翌](?=[年月日天])", _next)
     yield from _compound_patterns()
     yield from _half_patterns(digits)
-    yield (
-        "[0-9]",
-        rf"{about}(?P<pre>us\$|[¥$€£])?\s?(?<![a-z\d.^])(?:(?<=under-)|(?<=over-)|(?<![a-z]-))(?P<n>{number}){scale}(?P<more>[多余]?)"
-        rf"[\s-]?{written}",
-        _figure,
-    )
-    yield KANJI, rf"{about}(?P<n>{KANJI}{{1,18}})(?P<more>[多余]?){written}", _kanji_figure
+    before = rf"{about}(?P<pre>us\$|[¥$€£])?\s?(?<![a-z\d.^])(?:(?<=under-)|(?<=over-)|(?<![a-z]-))"
+    figure = rf"{before}(?P<n>{number}){scale}(?P<more>[多余]?)[\s-]?{written}"
+    yield Look(DIGIT, figure, _figure, hint="[0-9]")
+    kanji = " ".join(KANJI.strip("[]"))
+    yield Look(kanji, rf"{about}(?P<n>{KANJI}{{1,18}})(?P<more>[多余]?){written}", _kanji_figure)
     more = rf"(?:[\s-]+|(?<=d)\s+and\s+)(?:{word})"  # "hundred and five", but not "four and twelve"
     one = "(?:a (?=hundred|thousand|[mb]illion|trillion))?"
-    yield word, rf"{about}\b(?P<n>{one}(?:{word})(?:{more})*)\b[\s-]?{written}", _word_figure
+    spelt = rf"{about}\b(?P<n>{one}(?:{word})(?:{more})*)\b[\s-]?{written}"
+    yield Look(" ".join(words), spelt, _word_figure)
 
 
-def _compound_patterns() -> Iterator[tuple[str, str, Reader]]:
+def _compound_patterns() -> Iterator[Look]:
     n, m = rf"(?<![\d.,])(?P<n>\d{{1,3}}|{KANJI}{{1,3}})\s?", rf"(?P<m>\d{{1,2}}|{KANJI}{{1,3}})\s?"
     hours, minutes = "(?P<unit>hours?|hrs?|h|時間|小时|个小时)", "(?:minutes?|mins?|分钟|分)"
-    yield (
-        r"時間|小时|小時|hour|hr|\dh|\d h",
-        rf"{n}{hours}\s?(?:and\s|と)?{m}{minutes}(?![a-z])",
-        _hours_and_minutes,
-    )
+    compound = rf"{n}{hours}\s?(?:and\s|と)?{m}{minutes}(?![a-z])"
+    signs = "minutes minute mins min 分"
+    yield Look(signs, compound, _hours_and_minutes, hint=r"時間|小时|小時|hour|hr|\dh|\d h")
     digit = rf"\d|{KANJI}"
-    yield (
-        "[块元]",
-        rf"(?P<n>\d{{1,5}}|{KANJI}{{1,6}})(?:块(?P<m>{digit})毛?|元(?P<jiao>{digit})角)(?![\d个块])",
-        _jiao,
-    )
-    yield "折", rf"打?(?P<n>{digit})[.点]?(?P<m>{digit})?折(?![叠扣页痕])", _discount
-    yield "quarter", r"\b(?P<n>an?|three) quarters? of (?P<hour>an hour)?", _quarters
-    yield r"\d度\d分", r"(?<![\d.,])(?P<n>\d{1,2})度(?P<m>\d)分", _degrees
+    tenths = rf"块(?P<m>{digit})毛?|元(?P<jiao>{digit})角"
+    yield Look("块 元", rf"(?P<n>\d{{1,5}}|{KANJI}{{1,6}})(?:{tenths})(?![\d个块])", _jiao)
+    yield Look("折", rf"打?(?P<n>{digit})[.点]?(?P<m>{digit})?折(?![叠扣页痕])", _discount)
+    yield Look("quarter quarters", r"\b(?P<n>an?|three) quarters? of (?P<hour>an hour)?", _quarters)
+    yield Look("度", r"(?<![\d.,])(?P<n>\d{1,2})度(?P<m>\d)分", _degrees)
 
 
 def _hours_and_minutes(match: re.Match[str]) -> Iterator[Quantity]:
@@ -222,23 +212,22 @@ def _quarters(match: re.Match[str]) -> Iterator[Quantity]:
     )
 
 
-def _half_patterns(digits: str) -> Iterator[tuple[str, str, Reader]]:
+def _half_patterns(digits: str) -> Iterator[Look]:
     spans = "hours?|days?|weeks?|months?|years?|decades?|centur(?:y|ies)|dozen|minutes?|miles?"
     spans = f"{spans}|kilos?|lit(?:re|er)s?"
     counted = "時間|小时|小時|个小时|か月|ヶ月|个月|年|日|天"
     roughly = "(?P<about>(?:about|around|nearly|almost|roughly|just over|just under)\\s)?"
-    yield "half", rf"{roughly}\b(?P<n>{digits}|{'|'.join(WORDS)}) and a half\s(?P<unit>{spans})\b", _half
-    yield "half", rf"\bhalf[- ](?:an?[- ])?(?P<unit>{spans})\b", _half
-    yield "half", r"\bhalf (?:of|the|price)\b(?P<unit>)", _half
-    yield "半", rf"(?P<n>\d{{1,3}}|{KANJI}{{1,3}})(?P<unit>{counted})半", _half
-    yield "个半", rf"(?P<n>\d{{1,3}}|{KANJI}{{1,3}})(?P<unit>个)半(?P<of>小时|月)", _half
-    yield "半", r"半(?P<unit>年|日|天|时间|時間|小时|个小时|个月)", _half
-    yield "半", r"(?:半額|半额|半分|半数|一半)(?P<unit>)", _half
-    yield (
-        " an? (?:minute|hour|day|week|month|year)",
-        r"\b(?:for|within|after|than|lasts?|takes?|valid) an? (?P<unit>minute|hour|day|week|month|year)\b",
-        _single,
-    )
+    and_a_half = rf"(?P<n>{digits}|{'|'.join(WORDS)}) and a half\s"
+    yield Look("half", rf"{roughly}\b{and_a_half}(?P<unit>{spans})\b", _half)
+    yield Look("half", rf"\bhalf[- ](?:an?[- ])?(?P<unit>{spans})\b", _half)
+    yield Look("half", r"\bhalf (?:of|the|price)\b(?P<unit>)", _half)
+    yield Look("半", rf"(?P<n>\d{{1,3}}|{KANJI}{{1,3}})(?P<unit>{counted})半", _half)
+    yield Look("半", rf"(?P<n>\d{{1,3}}|{KANJI}{{1,3}})(?P<unit>个)半(?P<of>小时|月)", _half)
+    yield Look("半", r"半(?P<unit>年|日|天|时间|時間|小时|个小时|个月)", _half)
+    yield Look("半", r"(?:半額|半额|半分|半数|一半)(?P<unit>)", _half)
+    span = "minute|hour|day|week|month|year"
+    within = rf"\b(?:for|within|after|than|lasts?|takes?|valid) an? (?P<unit>{span})\b"
+    yield Look(span.replace("|", " "), within, _single, hint=f" an? (?:{span})")
     yield from one_patterns()
 
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from classifiers.faithfulness.quantities.numerals import KANJI, WORDS, kanji_value
-from classifiers.faithfulness.quantities.pool import Quantity, Reader
+from classifiers.faithfulness.quantities.pool import Quantity
+from classifiers.faithfulness.quantities.signs import Look
 
 __all__ = ["clock_patterns"]
 
@@ -18,25 +19,23 @@ FULL = {"noon": 720, "midday": 720, "正午": 720, "midnight": 0}
 HOURS = "|".join(list(WORDS)[1:13])
 
 
-def clock_patterns() -> Iterator[tuple[str, str, Reader]]:
-    """A sign, what to look for where it stands, and who reads it."""
+def clock_patterns() -> Iterator[Look]:
+    """What says a time of the day."""
     half = f"(?P<half>{HALVES}|(?<![最至不])[早晚])?"
     oclock = (
         r"(?:時(?!間)|点(?=半|钟|整|\d|[至到])|(?<=[午上早晚]\d)点|(?<=[至到从在]\d)点|(?<=[至到从在]\d\d)点)"
     )
     hour = rf"(?<![\w:.])(?P<h>\d{{1,2}}|{HOURS})"
     of_day = r"in the (?P<day>morning|afternoon|evening)|at (?P<night>night)"
-    yield r"\d\s?[ap]\.?m", r"(?<![\d:])(?P<h>\d{1,2})(?::(?P<m>\d{2}))?\s?(?P<half>[ap])\.?m\b\.?", _clock
-    yield "[0-9]:", rf"{half}(?<![\d:])(?P<h>\d{{1,2}}):(?P<m>\d{{2}})(?![\d:])", _clock
-    yield "[時点]", rf"{half}(?P<h>\d{{1,2}}|{KANJI}{{1,3}}){oclock}(?P<m>半|\d{{1,2}}分)?", _clock
-    yield (
-        "past|quarter to",
-        rf"\b(?P<part>half past|quarter (?:past|to))\s(?P<h>\d{{1,2}}|{HOURS})\b",
-        _told,
-    )
-    yield "o'clock|o’clock", rf"{hour}\s?o['’]clock(?:\s(?:{of_day})\b)?", _told
-    yield "in the (?:morning|afternoon|evening)|at night", rf"{hour}\s(?:{of_day})\b", _told
-    yield "noon|midday|midnight|正午", r"\b(?:noon|midday|midnight)\b|正午", _named
+    latin = r"(?<![\d:])(?P<h>\d{1,2})(?::(?P<m>\d{2}))?\s?(?P<half>[ap])\.?m\b\.?"
+    yield Look("am pm m", latin, _clock)
+    yield Look(":", rf"{half}(?<![\d:])(?P<h>\d{{1,2}}):(?P<m>\d{{2}})(?![\d:])", _clock, hint="[0-9]:")
+    yield Look("時 点", rf"{half}(?P<h>\d{{1,2}}|{KANJI}{{1,3}}){oclock}(?P<m>半|\d{{1,2}}分)?", _clock)
+    part = rf"\b(?P<part>half past|quarter (?:past|to))\s(?P<h>\d{{1,2}}|{HOURS})\b"
+    yield Look("half quarter", part, _told)
+    yield Look("' ’", rf"{hour}\s?o['’]clock(?:\s(?:{of_day})\b)?", _told, hint="o['’]clock")
+    yield Look("morning afternoon evening night", rf"{hour}\s(?:{of_day})\b", _told)
+    yield Look("noon midday midnight 正", r"\b(?:noon|midday|midnight)\b|正午", _named)
 
 
 def _clock(match: re.Match[str]) -> Iterator[Quantity]:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from classifiers.faithfulness.quantities.numerals import WORDS
-from classifiers.faithfulness.quantities.pool import Quantity, Reader, plain
+from classifiers.faithfulness.quantities.pool import Quantity, plain
+from classifiers.faithfulness.quantities.signs import Look
 from classifiers.faithfulness.quantities.units import converted, unit
 
 __all__ = ["MONTHS", "one_patterns", "spoken_patterns"]
@@ -22,27 +23,30 @@ MONTHS = (
 LAST_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 PARTS = {"third": 3, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 COUNTED = "minute|hour|day|week|month|year|fortnight|dozen|decade|century|kilo|litre|liter|mile|metre|meter"
-MONEY = "pounds?|euros?|dollars?"
 SMALL = "|".join(WORDS)
 
 
-def spoken_patterns() -> Iterator[tuple[str, str, Reader]]:
-    """A sign, what to look for where it stands, and who reads it."""
-    part = f"(?:{'|'.join(PARTS)})s?"
-    yield "an? ", rf"\ban? (?P<unit>{COUNTED}) and an? (?P<part>half|quarter)\b", _and_a_part
-    yield part, rf"\b(?P<n>an?|{SMALL})[ -](?P<part>{part})\b(?P<of> of\b)?", _fraction
-    yield "out of", rf"\b(?P<n>\d{{1,2}}|{SMALL}) out of (?:10|ten)\b", _of_ten
+def spoken_patterns() -> Iterator[Look]:
+    """What says a number and its unit in other words."""
+    and_a_part = rf"\ban? (?P<unit>{COUNTED}) and an? (?P<part>half|quarter)\b"
+    yield Look("half quarter", and_a_part, _and_a_part)
+    parts = " ".join(f"{part} {part}s" for part in PARTS)
+    fraction = rf"\b(?P<n>an?|{SMALL})[ -](?P<part>(?:{'|'.join(PARTS)})s?)\b(?P<of> of\b)?"
+    yield Look(parts, fraction, _fraction)
+    yield Look("out", rf"\b(?P<n>\d{{1,2}}|{SMALL}) out of (?:10|ten)\b", _of_ten)
+    money, one_or_more = "pounds?|euros?|dollars?", "pound pounds euro euros dollar dollars"
     cents = r"(?P<m>\d\d)\b(?! ?(?:%|min|h|day|week|month|year|k|people|person))"
-    yield MONEY, rf"(?<![\d.,])(?P<n>\d{{1,4}}) (?P<unit>{MONEY}) (?:and )?{cents}", _money
-    ends = r"\b(?:end of|last day (?:of|in))\s"
-    yield "end of|last day", rf"{ends}(?P<name>{'|'.join(MONTHS)})\b", _end_of_month
-    yield "doubl", r"\bdoubl(?:e[sd]?|ing)\b", _double
+    yield Look(one_or_more, rf"(?<![\d.,])(?P<n>\d{{1,4}}) (?P<unit>{money}) (?:and )?{cents}", _money)
+    end = rf"\b(?:end of|last day (?:of|in))\s(?P<name>{'|'.join(MONTHS)})\b"
+    yield Look(" ".join(MONTHS), end, _end_of_month)
+    yield Look("double doubles doubled doubling", r"\bdoubl(?:e[sd]?|ing)\b", _double)
 
 
-def one_patterns() -> Iterator[tuple[str, str, Reader]]:
+def one_patterns() -> Iterator[Look]:
     """What says one of something, to be read last: "half an hour" and "valid for a year" say more."""
     one = f"(?:an?|per|each|every) (?P<unit>{COUNTED})"
-    yield one, rf"(?<!once )(?<!twice )(?<!times )\b{one}\b", _one
+    alone = rf"(?<!once )(?<!twice )(?<!times )\b{one}\b"
+    yield Look(COUNTED.replace("|", " "), alone, _one, hint=one)
 
 
 def _and_a_part(match: re.Match[str]) -> Iterator[Quantity]:

@@ -6,36 +6,36 @@ import re
 from collections.abc import Iterator
 
 from classifiers.faithfulness.quantities.numerals import kanji_value
-from classifiers.faithfulness.quantities.pool import Quantity, Reader
+from classifiers.faithfulness.quantities.pool import Quantity
+from classifiers.faithfulness.quantities.signs import Look
 
 __all__ = ["day_after", "weekday_patterns"]
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 JAPANESE = "月火水木金土日"
 CHINESE = "一二三四五六日"
-NAMED = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+ENGLISH = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
-def weekday_patterns() -> Iterator[tuple[str, str, Reader]]:
-    """A sign, what to look for where it stands, and who reads it."""
+def weekday_patterns() -> Iterator[Look]:
+    """What says a day of the week."""
     range_en = r"(?:\s?[-–—]\s?|\s(?:to|through|till|until)\s)"
-    yield "day", rf"\b(?P<from>{NAMED})(?:{range_en}(?P<to>{NAMED}))?\b", _english
+    signs, named = " ".join(f"{day} {day}s" for day in ENGLISH), f"(?:{'|'.join(ENGLISH)})s?"
+    yield Look(signs, rf"\b(?P<from>{named})(?:{range_en}(?P<to>{named}))?\b", _english)
     of_month = rf"[・、,と和及]?第|[{JAPANESE}]曜|个?(?:周|星期|礼拜)[{CHINESE}天]"
-    yield "第", rf"第(?P<n>[1-5]|[一二三四五])(?={of_month})", _nth
+    yield Look("第", rf"第(?P<n>[1-5]|[一二三四五])(?={of_month})", _nth)
     day = rf"[{JAPANESE}](?:曜日?)?"
-    yield (
+    yield Look(
         "曜",
         rf"(?P<from>[{JAPANESE}])曜日?(?:(?:から|[〜~–-])(?P<to>[{JAPANESE}])曜日?)?"
         rf"|(?P<list>{day}(?:[・、と]{day})+)(?<=曜)日?|(?P<first>[{JAPANESE}])(?:から|[〜~–-])(?P<last>[{JAPANESE}])曜日?",
         _japanese,
     )
     week = "(?:周|星期|礼拜)"
-    yield (
-        "周|星期|礼拜",
-        rf"{week}(?P<from>[{CHINESE}天])(?:[至到—–~-]{week}?(?P<to>[{CHINESE}天]))?",
-        _chinese,
-    )
-    yield "weekday|weekend|平日|土日|週末|周末", r"\bweek(?:day|end)s?\b|平日|土日|週末|周末", _group
+    chinese = rf"{week}(?P<from>[{CHINESE}天])(?:[至到—–~-]{week}?(?P<to>[{CHINESE}天]))?"
+    yield Look("周 期 拜", chinese, _chinese)
+    groups = r"\bweek(?:day|end)s?\b|平日|土日|週末|周末"
+    yield Look("weekday weekdays weekend weekends 平 土 週 周", groups, _group)
 
 
 def day_after(day: str) -> str:
