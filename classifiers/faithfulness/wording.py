@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import unicodedata
@@ -30,7 +31,9 @@ __all__ = [
 ]
 
 CJK = "々〆ぁ-ゖァ-ヺー㐀-䶿一-鿿豈-﫿"
-UNIT = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)*|[^\W\d_{CJK}]+(?:['’][a-z]+)?")
+WORD = rf"\d+(?:[.,]\d+)*|[^\W\d_{CJK}]+(?:['’][a-z]+)?"
+UNIT = re.compile(rf"[{CJK}]|{WORD}")
+UNITS = re.compile(rf"([{CJK}]+)|{WORD}")
 RUN = re.compile(r"[一-鿿㐀-䶿々〆]{2,}|[ァ-ヺー]{2,}")
 KANA = frozenset(chr(code) for code in (*range(ord("ぁ"), ord("ゖ") + 1), ord("ー")))
 LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z][A-Za-z0-9'’&-]*|[a-z]+[A-Z0-9][A-Za-z0-9-]*)")
@@ -109,21 +112,22 @@ def terms(text: str) -> Terms:
     content: list[str] = []
     light: list[str] = []
     function = lexicon().function
-    previous, gap_free = "", 0  # the character before, and where it ends
-    for match in UNIT.finditer(text):
-        unit = match[0]
-        if unit[0] < CJK[0]:
-            unit = stem(unit)
+    last, end = "", 0  # the character before, and where it ends
+    for match in UNITS.finditer(text):
+        run = match[0]
+        if run[0] < CJK[0]:
+            unit = stem(run)
+            sequence.append(unit)
             # Numbers are compared by value, with their units, elsewhere.
             (light if unit in function or unit[0].isdigit() else content).append(unit)
-            previous = ""
-        else:
-            unit = intern(unit)
-            if previous and match.start() == gap_free:
-                kana = unit in KANA and previous in KANA
-                (light if kana else content).append(intern(previous + unit))
-            previous, gap_free = unit, match.end()
-        sequence.append(unit)
+            last = ""
+            continue
+        characters = [*map(intern, run)] if match.lastindex else [run]
+        sequence += characters
+        joined = [last, *characters] if last and match.start() == end else characters
+        for one, other in itertools.pairwise(joined):
+            (light if one in KANA and other in KANA else content).append(intern(one + other))
+        last, end = characters[-1], match.end()
     return Terms(tuple(sequence), tuple(content), tuple(light))
 
 

@@ -124,7 +124,7 @@ def _lookout() -> Lookout:
 
 def _name_patterns() -> Iterator[Look]:
     address = r"https?://\S+|www\.\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{1,64}"
-    yield Look("@ / .", address, _address, hint="[@/]|www")
+    yield Look("@ / .", address, _address, hint="@|/|www")
     date = r"(?<![\w.])(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>(?:19|20)\d\d)(?!\.?\w)"
     yield Look(DIGIT, date, _date, hint=r"\d\.\d")
     identifier = r"(?<![\w.])v?\d+(?:\.\d+){2,}|(?<![\d-])\+?\d{2,4}-\d{2,4}-\d{3,4}(?![\d-])"
@@ -277,10 +277,9 @@ def _figure(match: re.Match[str]) -> Iterator[Quantity]:
         name = unit(of_range["unit"])
     if name == "year" and 1000 <= value < 2200:
         name = "year#"
-    label = bool(LABEL.search(match.string[max(0, match.start() - LABEL_REACH) : match.start()]))
-    yield _quantity(
-        value, name, match[0].strip(), about=bool(match["about"] or match["more"]), label=label and not name
-    )
+    before = match.string[max(0, match.start() - LABEL_REACH) : match.start()]
+    label = not name and bool(LABEL.search(before))
+    yield _quantity(value, name, match[0].strip(), about=bool(match["about"] or match["more"]), label=label)
 
 
 def _kanji_figure(match: re.Match[str]) -> Iterator[Quantity]:

@@ -47,6 +47,8 @@ SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, 
 
 def kanji_value(written: str) -> Decimal:
     """The value of "3.5万", "1億2000万", "千二百", "二〇二四" or "1,200"."""
+    if written.isdecimal():
+        return Decimal(written)
     total = section = Decimal(0)
     current: Decimal | None = None
     for token in re.findall(r"\d[\d,]*(?:\.\d+)?|.", written):

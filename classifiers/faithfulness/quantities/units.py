@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 
 __all__ = ["DAY_MINUTES", "EXACT", "PREFIX_UNITS", "UNITS", "compatible", "converted", "is_unit", "unit"]
 
@@ -74,6 +74,7 @@ CONVERSIONS: dict[str, tuple[int, int, str]] = {
     "tb": (1_000_000, 1, "mb"),
 }
 DAY_MINUTES = 1440
+MOST_REMEMBERED = 1_024  # spellings; `is_unit` is asked about other words as well
 EXACT = {"address", "identifier", "clock", "weekday"}  # right or wrong as a whole
 PREFIX_UNITS = {"¥": "jpy", "$": "usd", "€": "eur", "£": "gbp", "us$": "usd"}
 LOOSE = (
@@ -96,10 +97,13 @@ def compatible(one: str, other: str) -> bool:
 
 def converted(value: Decimal, name: str) -> tuple[Decimal, str]:
     """An amount in the unit that amounts of its kind are compared in."""
-    times, parts, smaller = CONVERSIONS.get(name, (1, 1, name))
+    if name not in CONVERSIONS:
+        return value, name
+    times, parts, smaller = CONVERSIONS[name]
     return value * times / parts, smaller
 
 
+@lru_cache(MOST_REMEMBERED)
 def unit(written: str | None) -> str:
     """The name of a unit as it was written, "" if it is none."""
     if not written:
