@@ -74,14 +74,12 @@ def turned(each: Said, known: Sequence[Line]) -> bool:
 
 
 def _own(each: Said) -> Sides:
-    return _sides(each.line.stated, each.line.language, there=False)
+    return _sides(each.line.stated, each.line.language)
 
 
 def _there(line: Line, kind: str) -> Mapping[str, str]:
     """The sides of one kind that a line of the contexts takes."""
-    if kind in _contrasts():
-        return _contrast(line.plain, line.language, kind)
-    return _sides(line.plain, line.language, there=True).get(kind, {})
+    return _sides_there(line.plain, line.language, kind)
 
 
 def _otherwise(each: Said, kind: str, side: str, known: Iterable[Line]) -> str:
@@ -171,7 +169,7 @@ def _rest(each: Said, kind: str) -> dict[str, float]:
 def _as_far_as(line: Line, kind: str) -> str:
     """A statement up to the comma behind the word that takes a side: 「…負担しますので、ご安心ください。」"""
     for comma in JOINT.finditer(line.stated):  # at most 1,000 characters: a longer one takes no side
-        if kind in _sides(line.stated[: comma.start()], line.language, there=False):
+        if kind in _sides(line.stated[: comma.start()], line.language):
             return line.stated[: comma.start()]
     return line.stated
 
@@ -219,29 +217,30 @@ def _occasions(line: Line, *, named: bool = False) -> set[str]:
 
 
 @lru_cache(MOST_REMEMBERED)
-def _sides(plain: str, language: str, *, there: bool) -> Sides:
-    """The sides that a sentence takes, by their kinds."""
+def _sides(plain: str, language: str) -> Sides:
+    """The sides that a statement takes, by their kinds."""
     found: dict[str, dict[str, str]] = {}
     if len(plain) > LONGEST_READ:
         return found
     for kind in _data()["sides"]:
-        taken = dict(_taken(plain, language, kind))
-        if not taken and there:
-            taken = _also_there(plain, language, kind)
-        if taken:
+        if taken := dict(_taken(plain, language, kind)):
             found[kind] = taken
     for act, party, word in _doing(plain, language):
-        found.setdefault(f"party {act}", {})[party] = word.rstrip("。、!?)")
-    for match in () if there else _contrasted(language).finditer(plain):
+        found.setdefault(f"party {act}", {})[party] = word
+    for match in _contrasted(language).finditer(plain):
         kind, side = str(match.lastgroup).split("_")
         found.setdefault(kind, {})[side] = match[0]
     return found
 
 
 @lru_cache(MOST_REMEMBERED)
-def _contrast(plain: str, language: str, kind: str) -> Mapping[str, str]:
-    """The sides of one contrast that a sentence of the contexts takes."""
-    return dict(_taken(plain, language, kind)) if len(plain) <= LONGEST_READ else {}
+def _sides_there(plain: str, language: str, kind: str) -> Mapping[str, str]:
+    """The sides of one kind that a sentence of the contexts takes: few statements take sides of several."""
+    if len(plain) > LONGEST_READ:
+        return {}
+    if kind in _kinds():
+        return dict(_taken(plain, language, kind)) or _also_there(plain, language, kind)
+    return {party: word for act, party, word in _doing(plain, language) if kind == f"party {act}"}
 
 
 def _taken(plain: str, language: str, kind: str) -> Iterator[tuple[str, str]]:
@@ -268,11 +267,19 @@ def _also_there(plain: str, language: str, kind: str) -> dict[str, str]:
 
 def _doing(plain: str, language: str) -> Iterator[tuple[str, str, str]]:
     """Act, party and words of what is done by one; by courtesy only where no party is named."""
+    if not _act(language).search(plain):
+        return
     for patterns in _doers(language):
         found = [(party, match) for party, pattern in patterns for match in pattern.finditer(plain)]
         if found:
-            yield from ((match.lastgroup or "", party, match[0]) for party, match in found)
+            yield from ((match.lastgroup or "", party, match[0].rstrip("。、!?)")) for party, match in found)
             return
+
+
+@cache
+def _act(language: str) -> re.Pattern[str]:
+    """Words for what is done."""
+    return _pattern("|".join(words[language] for words in _data()["acts"].values()))
 
 
 @cache
@@ -295,13 +302,12 @@ def _doers(language: str) -> tuple[tuple[tuple[str, re.Pattern[str]], ...], ...]
 @cache
 def _contrasted(language: str) -> re.Pattern[str]:
     """All words of the contrasts, in groups named by kind and side."""
-    return _pattern(
-        "|".join(
-            f"(?P<{kind}_{side}>{words})"
-            for kind, sides in _contrasts().items()
-            for side, words in sides.get(language, {}).items()
-        )
+    named = "|".join(
+        f"(?P<{kind}_{side}>{words})"
+        for kind, sides in _contrasts().items()
+        for side, words in sides.get(language, {}).items()
     )
+    return _pattern(rf"\b(?:{named})" if language == "en" else named)
 
 
 @cache
