@@ -33,14 +33,16 @@ FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
 QUOTE_MARK = re.compile(r"[ \t]{0,3}>(?:[ \t]{0,4}>)*[ \t]?")
 TERMINATED = re.compile(r"[.!?。！？｡．…:：；;][\"'”’」』)）\]】*_]*\s*")
 # What sentencex takes for the end of a sentence: "approx. 20", "Mon.-Fri.", "p. 5".
-ABBREVIATED = re.compile(
-    r"(?:^|[\s(\[\"“])(?:approx|mon|tues?|wed|thurs?|fri|sat|sun|no|nos|fig|figs|sec|ch|art|vol|pp?|ext|tel|est|min|max|"
-    r"incl|excl|dept|vs|cf|resp|e\.g|i\.e|etc|al|ca|[a-z])\.\s*",
-    re.IGNORECASE,
+OPENS_WORD = r"(?:^|[\s(\[\"“])"
+SHORT_WORDS = (
+    r"approx|mon|tues?|wed|thurs?|fri|sat|sun|no|nos|fig|figs|sec|ch|art|vol|pp?|ext|tel|est|min|max|"
+    r"incl|excl|dept|vs|cf|resp|e\.g|i\.e|etc|al|ca|[a-z]"
 )
-TITLED = re.compile(
-    r"(?:^|[\s(\[\"“])(?:mrs?|ms|dr|prof|st|messrs|rev|hon|capt|lt|col|gen|sgt)\.\s*", re.IGNORECASE
-)
+TITLES = "mrs?|ms|dr|prof|st|messrs|rev|hon|capt|lt|col|gen|sgt"
+ABBREVIATED = re.compile(rf"{OPENS_WORD}(?:{SHORT_WORDS})\.\s*", re.IGNORECASE)
+TITLED = re.compile(rf"{OPENS_WORD}(?:{TITLES})\.\s*", re.IGNORECASE)
+ENDS_SHORT = re.compile(rf"{OPENS_WORD}(?:{SHORT_WORDS}|{TITLES})\.$", re.IGNORECASE)
+SHORT_END = 8  # characters: no abbreviation is longer than "messrs.", with what stands before it
 ENUMERATOR = re.compile(r"\s*(?:\(?(?:\d{1,3}|[a-zA-Z])[.)]|[①-⑳])\s*")
 CLOSING = re.compile(
     r"[\s\"'”’」』)）\]】*_~`]*(?:\s*[\[［(（【]?(?:\d{1,3}|出典|来源|source)[\d\s,，、;:–-]*[\]］)）】])*[\s。.．]*",
@@ -80,7 +82,8 @@ def script_language(text: str) -> Literal["en", "ja", "zh"]:
     """Which of the three rules of writing a text follows, by its letters."""
     if text.isascii():
         return "en"
-    kana, han, latin = (sum(map(len, runs.findall(text))) for runs in (KANA_RUNS, HAN_RUNS, LATIN_RUNS))
+    kana, han = len("".join(KANA_RUNS.findall(text))), len("".join(HAN_RUNS.findall(text)))
+    latin = len("".join(LATIN_RUNS.findall(text)))
     if (kana + han) * 4 < latin:
         return "en"
     return "ja" if kana * 20 > han else "zh" if han else "en"
@@ -214,11 +217,12 @@ def _belongs_together(block: str, before: tuple[int, int], start: int, end: int)
         return bool(QUOTATION_GOES_ON.match(tail))
     first = tail.lstrip()[:1]
     head = head if len(head) <= SHORT else "x" + head[-SHORT:]
-    if any(match.end() == len(head) for match in TITLED.finditer(head)):
-        return True
-    abbreviated = list(ABBREVIATED.finditer(head))
-    if abbreviated and abbreviated[-1].end() == len(head):
-        return not first.isupper() or (len(abbreviated[-1][0].strip(" .")) > 1 and first.isdigit())
+    if ENDS_SHORT.search(head.rstrip()[-SHORT_END:]):
+        if any(match.end() == len(head) for match in TITLED.finditer(head)):
+            return True
+        abbreviated = list(ABBREVIATED.finditer(head))
+        if abbreviated and abbreviated[-1].end() == len(head):
+            return not first.isupper() or (len(abbreviated[-1][0].strip(" .")) > 1 and first.isdigit())
     return first.islower() and head.rstrip().endswith(".") and not head.rstrip().endswith("..")
 
 

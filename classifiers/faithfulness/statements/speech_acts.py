@@ -65,12 +65,14 @@ def speech_act(sentence: str) -> SpeechAct:
     if not any(c.isalnum() for c in plain):
         return "lead_in"  # marks alone
     act = ruled_act(sentence, plain)
+    doubtful = len(plain) > LONGEST_ASIDE or any(p.search(plain) for p in _doubts())
+    if act == "claim" and doubtful:
+        return "claim"
     model = asides()[script_language(plain)]
     probability = model.probability(plain + final_mark(sentence))
     if act != "claim":
         return act if probability >= model.confirms else "claim"
-    doubtful = len(plain) > LONGEST_ASIDE or any(p.search(plain) for p in _doubts())
-    return "aside" if probability >= model.alone and not doubtful else "claim"
+    return "aside" if probability >= model.alone else "claim"
 
 
 def plain_sentence(sentence: str) -> str:
