@@ -53,13 +53,9 @@ class Passage:
                 self.where[term].append(number)
 
     @cached_property
-    def stems(self) -> dict[str, list[str]]:
-        """Its English words by their first letters."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for word in self.units:
-            if len(word) >= STEM and word.isascii():
-                found[word[:STEM]].append(word)
-        return found
+    def listed(self) -> str:
+        """Its English words, each on a line."""
+        return "\n".join(["", *filter(str.isascii, self.units)])
 
 
 def _lines(text: str) -> Iterator[Line]:
@@ -103,8 +99,7 @@ class Passages:
         if len(term) >= SHORTEST_COMPOUND and term in self.squeezed:
             return True
         beginning = term[: max(STEM, int(len(term) * STEM_SHARE))]
-        alike = (word for passage in self._passages for word in passage.stems.get(term[:STEM], ()))
-        return any(word.startswith(beginning) for word in alike)
+        return any(f"\n{beginning}" in passage.listed for passage in self._passages)
 
     def says(self, squeezed: str) -> bool:
         """Whether they have it word for word; without spaces, whole clauses, not 支持退货 in 不支持退货."""

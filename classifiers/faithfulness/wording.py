@@ -108,6 +108,20 @@ def stem(word: str) -> str:
 
 def terms(text: str) -> Terms:
     """The units of a folded text and what among them carries meaning."""
+    return _words(text) if max(text, default="") < CJK[0] else _words_and_characters(text)
+
+
+def _words(text: str) -> Terms:
+    sequence = tuple(map(stem, UNIT.findall(text)))
+    function = lexicon().function
+    content: list[str] = []
+    light: list[str] = []
+    for unit in sequence:  # numbers are compared by value, with their units, elsewhere
+        (light if unit in function or unit[0].isdigit() else content).append(unit)
+    return Terms(sequence, tuple(content), tuple(light))
+
+
+def _words_and_characters(text: str) -> Terms:
     sequence: list[str] = []
     content: list[str] = []
     light: list[str] = []
@@ -118,7 +132,6 @@ def terms(text: str) -> Terms:
         if run[0] < CJK[0]:
             unit = stem(run)
             sequence.append(unit)
-            # Numbers are compared by value, with their units, elsewhere.
             (light if unit in function or unit[0].isdigit() else content).append(unit)
             last = ""
             continue

@@ -44,8 +44,8 @@ class Fact:
 
 def facts(own: frozenset[str], known: Sequence[Line]) -> Iterator[Fact]:
     """The facts of the sentences that share most words with a statement, in their order."""
-    shared = ((len(own & line.content), -at) for at, line in enumerate(known))
-    nearest = heapq.nlargest(MOST_SENTENCES, (each for each in shared if each[0]))
+    sharing = ((at, line.content) for at, line in enumerate(known) if not own.isdisjoint(line.content))
+    nearest = heapq.nlargest(MOST_SENTENCES, ((len(own & content), -at) for at, content in sharing))
     for at in sorted(-at for _, at in nearest):
         for part, about, content, subject in _read(known[at].text):
             yield Fact(part, about, content, subject, at)

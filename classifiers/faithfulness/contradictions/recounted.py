@@ -65,12 +65,14 @@ def _between_the_same(
         return ()
     copied = [each for each in window if len(line.content & each.content) >= LEAST_COPIED * len(line.content)]
     there = [one for each in copied for one in _set_in(each)]
-    everywhere = [one for each in known for one in _set_in(each)]
     found = []
     for number, before, after in mine:
-        pool = QuantityPool(one for one, *sides in everywhere if sides == [before, after])
         others = [one for one, *sides in there if sides == [before, after] and _alike(number, one)]
-        if others and pool.find(number) != "same" and not number.approximate:
+        if not others or number.approximate:
+            continue
+        everywhere = (one for each in known for one in _set_in(each))
+        pool = QuantityPool(one for one, *sides in everywhere if sides == [before, after])
+        if pool.find(number) != "same":
             found.append((number.text, others[0].text))
     return tuple(dict.fromkeys(found))
 

@@ -159,7 +159,8 @@ def _number_patterns() -> Iterator[Look]:
     yield Look("次 翌", "[次翌](?=[年月日天])", _next)
     yield from _compound_patterns()
     yield from _half_patterns(digits)
-    before = rf"{about}(?P<pre>us\$|[¥$€£])?\s?(?<![a-z\d.^])(?:(?<=under-)|(?<=over-)|(?<![a-z]-))"
+    begins = r"(?=[\d\s¥$€£anruお約约大近])"  # what follows may; it is slow to try everywhere
+    before = rf"{begins}{about}(?P<pre>us\$|[¥$€£])?\s?(?<![a-z\d.^])(?:(?<=under-)|(?<=over-)|(?<![a-z]-))"
     figure = rf"{before}(?P<n>{number}){scale}(?P<more>[多余]?)[\s-]?{written}"
     yield Look(DIGIT, figure, _figure, hint="[0-9]")
     kanji = " ".join(KANJI.strip("[]"))
