@@ -108,7 +108,8 @@ def stem(word: str) -> str:
 
 def terms(text: str) -> Terms:
     """The units of a folded text and what among them carries meaning."""
-    return _words(text) if max(text, default="") < CJK[0] else _words_and_characters(text)
+    only_words = text.isascii() or max(text) < CJK[0]
+    return _words(text) if only_words else _words_and_characters(text)
 
 
 def _words(text: str) -> Terms:

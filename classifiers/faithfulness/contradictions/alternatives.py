@@ -18,7 +18,8 @@ import yaml
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.said import Said
 from classifiers.faithfulness.statements.clauses import clauses
-from classifiers.faithfulness.wording import HIRAGANA, is_cjk, stem, terms
+from classifiers.faithfulness.statements.segmentation import script_language
+from classifiers.faithfulness.wording import HIRAGANA, folded, is_cjk, stem, terms
 
 __all__ = ["agreed", "alternatives", "turned"]
 
@@ -143,12 +144,13 @@ def _enumerates(text: str, kind: str) -> bool:
     """Whether a contrast is all that stands before a comma: 「現金、カード、電子マネーで払えます」."""
     if kind not in _contrasts():
         return False
-    line = Line(text)
-    return any(line.plain.endswith(word) for word in _there(line, kind).values())
+    plain = folded(text)
+    return any(plain.endswith(word) for word in _sides_there(plain, script_language(plain), kind).values())
 
 
 def _has_side(text: str, kind: str) -> bool:
-    return bool(_there(Line(text), kind))
+    plain = folded(text)
+    return bool(_sides_there(plain, script_language(plain), kind))
 
 
 def _rest(each: Said, kind: str) -> dict[str, float]:

@@ -10,7 +10,8 @@ from functools import lru_cache
 
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.statements.clauses import clauses, subject_of
-from classifiers.faithfulness.wording import HIRAGANA
+from classifiers.faithfulness.statements.segmentation import script_language
+from classifiers.faithfulness.wording import HIRAGANA, folded
 
 __all__ = ["Fact", "facts", "telling"]
 
@@ -67,7 +68,9 @@ def _read(text: str) -> tuple[tuple[Line, Line, frozenset[str], frozenset[str]],
 def _parts(text: str) -> Iterable[str]:
     """A Chinese clause cut at commas, if every part has a subject and a predicate."""
     parts = COMMA.split(text)
-    return parts if len(parts) > 1 and Line(text).language == "zh" and all(map(subject_of, parts)) else [text]
+    if len(parts) > 1 and script_language(folded(text)) == "zh" and all(map(subject_of, parts)):
+        return parts
+    return [text]
 
 
 def telling(line: Line) -> frozenset[str]:
