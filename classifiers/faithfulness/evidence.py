@@ -11,6 +11,7 @@ from classifiers.faithfulness.contradictions.alternatives import agreed, alterna
 from classifiers.faithfulness.contradictions.bounds import turned_bounds
 from classifiers.faithfulness.contradictions.crossed import crossed
 from classifiers.faithfulness.contradictions.exchanged import exchanged_names, exchanged_things
+from classifiers.faithfulness.contradictions.facts import facts
 from classifiers.faithfulness.contradictions.misplaced import misplaced
 from classifiers.faithfulness.contradictions.recounted import recounted
 from classifiers.faithfulness.contradictions.refused import refused
@@ -196,6 +197,7 @@ class Contexts:
         numbers = self._numbers_of(each, window)
         here, known = [best] if best else [], self._known.lines
         denies = same_matter and not turned(each, known)
+        near = () if copied else facts(each.line, known)
         found = [*numbers["same"], *numbers["reckoned"]]
         counted = {term for text in found for term in terms(folded(text)).content}
         fresh = [
@@ -213,7 +215,7 @@ class Contexts:
             word_count=len(each.content.keys() - counted),
             negation=any(negations),
             opposites=(opposites(each.line, here, window) if denies else ())
-            or (() if copied else alternatives(each, known) or refused(each, known)),
+            or (() if copied else alternatives(each, known) or refused(each, near)),
             degrees=(overstated(each.line, here, window) if denies else ())
             or groundless(each.line, self._known.plain)
             or (turned_bounds(each.line, window) if same_matter else ()),
@@ -221,11 +223,11 @@ class Contexts:
             crossed=crossed(
                 each,
                 window,
-                self._known.lines,
+                known,
                 (*numbers["new"], *numbers["other unit"], *numbers["reckoned"]),
             )
-            or (() if copied else recounted(each.line, window, self._known.lines))
-            or (() if copied else misplaced(each, self._known.lines)),
+            or (() if copied else recounted(each.line, window, known))
+            or misplaced(each, near, known),
         )
 
     def _covered(self, each: Said, lines: Sequence[Line]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,6 +23,9 @@ PRONOUN = re.compile(
 )
 CODE = re.compile(r"(?<![a-z0-9])[a-z]{1,3}-?\d{1,4}(?![a-z0-9])")  # E3, A4
 COMMA = re.compile("[，,]")
+# Terms (pairs of characters in Japanese and Chinese) of a statement; a longer one joins what stands apart.
+LONGEST = {"en": 9, "ja": 14, "zh": 16}
+LEAST_TERMS = 2
 MOST_SENTENCES = 24  # that a statement is compared with
 MOST_REMEMBERED = 4_096  # lines
 
@@ -43,13 +46,18 @@ class Fact:
         return self.content - self.subject
 
 
-def facts(own: frozenset[str], known: Sequence[Line]) -> Iterator[Fact]:
-    """The facts of the sentences that share most words with a statement, in their order."""
+def facts(said: Line, known: Sequence[Line]) -> tuple[Fact, ...]:
+    """The facts of the sentences that share most words with a short statement, in their order."""
+    own = telling(said)
+    if not LEAST_TERMS <= len(own) <= LONGEST[said.language]:
+        return ()
     sharing = ((at, line.content) for at, line in enumerate(known) if not own.isdisjoint(line.content))
     nearest = heapq.nlargest(MOST_SENTENCES, ((len(own & content), -at) for at, content in sharing))
-    for at in sorted(-at for _, at in nearest):
-        for part, about, content, subject in _read(known[at].text):
-            yield Fact(part, about, content, subject, at)
+    return tuple(
+        Fact(part, about, content, subject, at)
+        for at in sorted(-at for _, at in nearest)
+        for part, about, content, subject in _read(known[at].text)
+    )
 
 
 @lru_cache(MOST_REMEMBERED)

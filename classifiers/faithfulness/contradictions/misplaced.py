@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from classifiers.faithfulness.contradictions.facts import Fact, facts, telling
+from classifiers.faithfulness.contradictions.facts import Fact, telling
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.said import Said
 from classifiers.faithfulness.wording import weight
 
 __all__ = ["misplaced"]
 
-# Terms (pairs of characters in Japanese and Chinese) of a statement, of a fact and of its subject.
-LONGEST = {"en": (9, 10, 4), "ja": (14, 20, 8), "zh": (16, 22, 9)}
+LONGEST = {"en": (10, 4), "ja": (20, 8), "zh": (22, 9)}  # terms of a fact and of its subject
 ALONE = {"en": 0.85, "ja": 0.9, "zh": 0.9}  # share of a statement from which one fact has it
 TOGETHER = 0.85  # share of it that two facts have to have
 TAKEN = 0.5  # share of what a fact tells that the statement took
@@ -35,14 +34,13 @@ ANYONE_EN = frozenset(
 ANYONE = ANYONE_EN | {"客様", "客户", "用户", "顾客", "場合"}
 
 
-def misplaced(each: Said, known: Sequence[Line]) -> tuple[tuple[str, str], ...]:
-    """What is told of a subject, and the clause that tells it of another."""
-    longest, longest_fact, longest_subject = LONGEST[each.line.language]
-    own = telling(each.line)
-    if not 2 <= len(own) <= longest:
+def misplaced(each: Said, near: Sequence[Fact], known: Sequence[Line]) -> tuple[tuple[str, str], ...]:
+    """What is told of a subject, and the clause, of those near the statement, that tells it of another."""
+    longest, longest_subject = LONGEST[each.line.language]
+    found = [fact for fact in near if len(fact.content) <= longest]
+    if not found:
         return ()
-    found = [fact for fact in facts(own, known) if len(fact.content) <= longest_fact]
-    statement = _Statement(each, own, found)
+    statement = _Statement(each, found)
     if statement.stands_in_one():
         return ()
     for other in found:
@@ -57,9 +55,9 @@ def misplaced(each: Said, known: Sequence[Line]) -> tuple[tuple[str, str], ...]:
 class _Statement:
     """A statement beside the facts that share words or numbers with it."""
 
-    def __init__(self, each: Said, own: frozenset[str], facts: Sequence[Fact]) -> None:
+    def __init__(self, each: Said, facts: Sequence[Fact]) -> None:
         self._each = each
-        self._own = own
+        self._own = telling(each.line)
         self._asked = telling(each.asked)
         self._facts = facts
         self._numbers = frozenset(number.text for number in each.numbers)
@@ -67,7 +65,7 @@ class _Statement:
             id(fact): frozenset(q.text for q in each.numbers if fact.line.pool.find(q) == "same")
             for fact in facts
         }
-        self._weight = weight(own) + len(self._numbers)
+        self._weight = weight(self._own) + len(self._numbers)
 
     def stands_in_one(self) -> bool:
         """Whether one fact has nearly all of it."""

@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from classifiers.faithfulness.contradictions.facts import Fact, facts, telling
+from classifiers.faithfulness.contradictions.facts import Fact, telling
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.said import Said
 from classifiers.faithfulness.wording import weight
 
 __all__ = ["refused"]
 
-# Terms (pairs of characters in Japanese and Chinese) of a statement, and of what is refused.
-LONGEST = {"en": (9, 15), "ja": (14, 30), "zh": (16, 30)}
+LONGEST = {"en": 15, "ja": 30, "zh": 30}  # terms of what is refused
 TOLD = 0.8  # share of what a clause refuses that the statement grants
 LEAST = 0.3  # weight of that
 LISTED = re.compile(r"[とや、・]|及び|および|並びに|以?及|[，,和与或]|\b(?:and|or)\b")
@@ -25,20 +24,17 @@ REFUSES_EN = re.compile(r"\b(?:not|cannot|never)\b|n't\b")
 REFUSED_ZH = re.compile(r"[不未无](?:支持|允许|提供|接受|享受|能|可以?|得|予|会|在)?")
 
 
-def refused(each: Said, known: Sequence[Line]) -> tuple[tuple[str, str], ...]:
-    """The statement, and the clause that refuses it."""
-    own, (longest, longest_clause) = telling(each.line), LONGEST[each.line.language]
-    if not 2 <= len(own) <= longest:
-        return ()
-    found = list(facts(own, known))
-    for fact in found:
-        if len(fact.content) > longest_clause or not _refuses_more(fact.line, each.line):
+def refused(each: Said, near: Sequence[Fact]) -> tuple[tuple[str, str], ...]:
+    """The statement, and the clause that refuses it, among the facts near it."""
+    own, longest = telling(each.line), LONGEST[each.line.language]
+    for fact in near:
+        if len(fact.content) > longest or not _refuses_more(fact.line, each.line):
             continue
         told = _told(fact)
         named = _named(fact, own)
         if weight(told) < LEAST or weight(told & own) < TOLD * weight(told) or not named:
             continue
-        if not any(_grants(other, named | (told & own)) for other in found):
+        if not any(_grants(other, named | (told & own)) for other in near):
             return ((each.line.plain, fact.line.plain.strip()),)
     return ()
 
