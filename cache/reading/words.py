@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from cache.reading.tables import read_table
-from cache.reading.text import pieces
+from cache.reading.text import normalise
 from encoders.words import Word, simplified, word_reader
 
 __all__ = ["REMEMBERED", "Text", "content_word", "load_words", "overlap", "read_text"]
@@ -41,9 +41,8 @@ def read_text(text: str, language: str) -> Text:
         written = simplified(written)
     words = word_reader()(written, language)
     content = tuple(thing for word in words if (thing := content_word(word, language)))
-    return Text(
-        written.casefold(), pieces(written if language == "zh" else text).normalised, words, content, language
-    )
+    plain = normalise(written if language == "zh" else text)
+    return Text(written.casefold(), plain, words, content, language)
 
 
 def overlap(some: Text, others: Text, without: Set[str] = frozenset()) -> float:
