@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from classifiers.faithfulness.contradictions.facts import facts
 from classifiers.faithfulness.contradictions.misplaced import misplaced
 from classifiers.faithfulness.passages import Passages
 from classifiers.faithfulness.said import said
@@ -25,6 +26,11 @@ EXPORT = "成员数量不限。只有管理员可以导出数据。普通成员�
 HONEY = "Honey is rich in sugar. Unlike jam, it keeps for years."
 
 
+def found(passage: str, statement: str, question: str) -> tuple[tuple[str, str], ...]:
+    each, known = said(statement, question), Passages([passage]).lines
+    return misplaced(each, facts(each.line, known), known)
+
+
 @pytest.mark.parametrize(
     ("passage", "statement"),
     [
@@ -43,7 +49,7 @@ HONEY = "Honey is rich in sugar. Unlike jam, it keeps for years."
     ],
 )
 def test_what_is_told_of_another_is_seen(passage: str, statement: str) -> None:
-    assert misplaced(said(statement, ""), Passages([passage]).lines)
+    assert found(passage, statement, "")
 
 
 @pytest.mark.parametrize(
@@ -91,4 +97,4 @@ def test_what_is_told_of_another_is_seen(passage: str, statement: str) -> None:
     ],
 )
 def test_what_is_told_of_the_same_is_not(passage: str, statement: str, question: str) -> None:
-    assert misplaced(said(statement, question), Passages([passage]).lines) == ()
+    assert found(passage, statement, question) == ()

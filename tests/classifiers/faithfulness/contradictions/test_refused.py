@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from classifiers.faithfulness.contradictions.facts import facts
 from classifiers.faithfulness.contradictions.refused import refused
 from classifiers.faithfulness.passages import Passages
 from classifiers.faithfulness.said import said
@@ -14,6 +15,11 @@ REFUNDS = "签收后七天内可以无理由退货。生鲜食品和定制商品
 COUPONS = "退款将在三个工作日内原路返回。使用优惠券的订单，优惠券不予退还。"
 LEAVE = "Either parent may take parental leave. Line managers cannot refuse parental leave."
 SALE = "Items can be exchanged within 30 days. Sale items and gift cards cannot be exchanged."
+
+
+def found(passage: str, statement: str) -> tuple[tuple[str, str], ...]:
+    each = said(statement, "")
+    return refused(each, facts(each.line, Passages([passage]).lines))
 
 
 @pytest.mark.parametrize(
@@ -28,7 +34,7 @@ SALE = "Items can be exchanged within 30 days. Sale items and gift cards cannot 
     ],
 )
 def test_what_is_refused_in_another_sentence_is_seen(passage: str, statement: str) -> None:
-    assert refused(said(statement, ""), Passages([passage]).lines)
+    assert found(passage, statement)
 
 
 @pytest.mark.parametrize(
@@ -49,4 +55,4 @@ def test_what_is_refused_in_another_sentence_is_seen(passage: str, statement: st
     ],
 )
 def test_what_is_granted_or_refused_alike_is_not(passage: str, statement: str) -> None:
-    assert refused(said(statement, ""), Passages([passage]).lines) == ()
+    assert found(passage, statement) == ()
