@@ -16,14 +16,14 @@ from onnx import numpy_helper
 
 from training.transformer import Floats, Weights
 
-__all__ = ["exported_weights", "load_exported"]
+__all__ = ["load_exported"]
 
 TOGETHER: Final = ("query", "key", "value")  # stored as one matrix
 
 
 def load_exported(model: Any, head: torch.nn.Linear, folder: Path) -> None:
     """Let a transformer and the layer on top of it begin with the weights of a pair model's folder."""
-    weights = exported_weights(folder)
+    weights = _weights(folder)
     head.load_state_dict({part: torch.tensor(weights.pop(f"head.{part}")) for part in ("weight", "bias")})
     state = model.state_dict()
     places = weights.pop("places")
@@ -34,7 +34,7 @@ def load_exported(model: Any, head: torch.nn.Linear, folder: Path) -> None:
     model.load_state_dict(state | {name: torch.tensor(value) for name, value in weights.items()})
 
 
-def exported_weights(folder: Path) -> Weights:
+def _weights(folder: Path) -> Weights:
     """Matrices (out, in), biases and normalisations of `model.onnx`, and its `places` and `type`."""
     constants = onnx.load(str(folder / "model.onnx")).graph.initializer
     stored = {one.name: numpy_helper.to_array(one) for one in constants}

@@ -47,7 +47,7 @@ LONGEST: Final = 144  # tokens of a pair in training
 BATCH: Final = 64
 FEW: Final = 32  # a batch where there is less to learn from
 LANGUAGES: Final = ("en", "ja", "zh")
-# Where a processor has no such multiplication, it takes ten times as long as a plain one.
+# Where a processor has no such multiplication, it takes twenty times as long as a plain one.
 BRAIN_FLOATS: Final = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
 
 

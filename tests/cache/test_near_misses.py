@@ -1,7 +1,7 @@
 """Small helpdesks whose askers mostly want something beside the entries: what a fresh shelf tells them.
 
 README.md beside the rows says how they were written. The limits are what was reached: a change may not fall behind.
-The bank's is that of a processor without VNNI, whose kernels round blocks of 4 and 8 bits otherwise; with it, 15.
+On an EPYC without VNNI the same models serve the bank's askers one answer less than on the Xeon where that was.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from typer.testing import CliRunner
 from gateway.cli import app
 
 SHELVES = Path(__file__).parent / "near_misses"
+PROCESSOR = Path("/proc/cpuinfo")
+HAS_VNNI = PROCESSOR.exists() and "vnni" in PROCESSOR.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
     ("name", "most_wrong", "least_right"),
-    [("company_desk", 1, 26), ("hospital", 5, 22), ("bank", 0, 14), ("saas", 0, 20)],
+    [("company_desk", 1, 26), ("hospital", 5, 22), ("bank", 0, 15 if HAS_VNNI else 14), ("saas", 0, 20)],
 )
 def test_few_near_misses_are_served(name: str, most_wrong: int, least_right: int, tmp_path: Path) -> None:
     entries, traffic = (SHELVES / f"{name}.{part}.jsonl" for part in ("entries", "traffic"))

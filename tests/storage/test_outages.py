@@ -278,7 +278,7 @@ WRITER = """
 import asyncio, sys
 from datetime import UTC, datetime
 from sqlalchemy import insert
-from storage import sql, sqlite
+from storage import sql
 from storage.migrations import ADVISORY_LOCK
 from storage.schema import settings
 from storage.sql import Database
