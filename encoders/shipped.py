@@ -15,9 +15,11 @@ __all__ = [
     "LATIN",
     "LATIN_PAIRS",
     "LEANING",
+    "SUPPORT",
     "load_shipped",
     "load_shipped_leaning",
     "load_shipped_pairs",
+    "load_shipped_support",
 ]
 
 _MODELS: Final = Path(__file__).parent / "models"
@@ -26,6 +28,7 @@ EAST_ASIAN: Final = _MODELS / "multilingual-e5-small"
 LATIN_PAIRS: Final = _MODELS / "question-pairs-minilm"
 EAST_ASIAN_PAIRS: Final = _MODELS / "question-pairs-e5"
 LEANING: Final = _MODELS / "leaning-e5"
+SUPPORT: Final = _MODELS / "support-e5"
 
 
 def load_shipped(*, threads: int = 1) -> ByScript:
@@ -53,3 +56,12 @@ def load_shipped_leaning() -> OnnxPairModel:
         EncoderError: naming the file that is missing or broken.
     """
     return OnnxPairModel.load(LEANING)
+
+
+def load_shipped_support() -> OnnxPairModel:
+    """The model that reads sentences with a statement, of any language, and says whether they support it.
+
+    Raises:
+        EncoderError: naming the file that is missing or broken.
+    """
+    return OnnxPairModel.load(SUPPORT)

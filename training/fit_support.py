@@ -25,10 +25,10 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from classifiers.faithfulness.passages import Passages
 from classifiers.faithfulness.said import said
 from classifiers.faithfulness.statements import statements
+from classifiers.faithfulness.windows import window_for
 from training.exported_weights import load_exported
 from training.fit_pairs import LANGUAGES, Trained, untrained, write
 from training.optimise import optimise
-from training.support_windows import window
 from training.transformer import MAX_TOKENS, WIDTH
 from training.written_statements import Span, Written, written_statements
 
@@ -60,7 +60,7 @@ def examples(language: str, *, kept: bool) -> Iterator[Example]:
         lines = Passages((*one.passages, *beside)).lines
         for claim, wrong in _claims(one):
             supported = one.supported or not wrong
-            yield Example(language, window(said(claim, ""), lines), claim, supported, wrong)
+            yield Example(language, window_for(said(claim, ""), lines), claim, supported, wrong)
 
 
 def _claims(one: Written) -> Iterator[tuple[str, tuple[Span, ...]]]:
@@ -167,11 +167,12 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=RATE, help="of learning")
     parser.add_argument("--begin", type=Path, metavar="FOLDER", help="go on from this model")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1, help="of a core each; more than are idle is slower")
     parser.add_argument("--export", type=Path, metavar="FOLDER", help="write the model there")
     arguments = parser.parse_args()
     random.seed(arguments.seed)
     torch.manual_seed(arguments.seed)
-    torch.set_num_threads(1)  # two threads that share their cores with others take longer than one
+    torch.set_num_threads(arguments.threads)
     what = begun(arguments.begin)
     if arguments.passes:
         found = [one for language in LANGUAGES for one in examples(language, kept=False)]

@@ -5,7 +5,6 @@ Words and vectors only choose the places; the model alone says whether one of th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +24,7 @@ from classifiers.faithfulness import (
 from classifiers.faithfulness.evidence import Contexts
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.placing import new_parts
-from classifiers.faithfulness.said import CITATION
+from classifiers.faithfulness.said import readable
 from classifiers.faithfulness.statements import Statement, statements_to_judge
 from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.faithfulness.wording import weight
@@ -35,7 +34,6 @@ __all__ = ["CrossEncoderJudge", "ReadsPairs"]
 
 MOST_STATEMENTS = 200
 MOST_SENTENCES = 2_000  # of the contexts; beyond, only words choose
-BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?。、，；：！？])")
 BY_WORDS = 3  # windows that are read for a statement
 BY_VECTORS = 2
 
@@ -96,7 +94,7 @@ class CrossEncoderJudge:
     async def _verdicts(
         self, found: Sequence[Statement], places: Sequence[_Place], contexts: Sequence[str]
     ) -> list[StatementVerdict]:
-        claims = [_readable(each.claim) for each in found]
+        claims = [readable(each.claim) for each in found]
         chosen = await self._chosen(claims, places)
         pairs = [
             (places[at].window, claim) for claim, mine in zip(claims, chosen, strict=True) for at in mine
@@ -150,11 +148,6 @@ def _of_passage(number: int, context: str) -> list[_Place]:
         span = PassageSpan(number, one.start, one.end, one.text)
         places.append(_Place(span, " ".join(context[start:end].split()), Line(one.text).content))
     return places
-
-
-def _readable(claim: str) -> str:
-    """A statement without citation marks, which no such model was trained on."""
-    return BEFORE_STOP.sub("", " ".join(CITATION.sub(" ", claim).split()))
 
 
 def _shared(claim: str, places: Sequence[_Place]) -> Sequence[float]:

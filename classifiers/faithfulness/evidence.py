@@ -16,9 +16,10 @@ from classifiers.faithfulness.contradictions.misplaced import misplaced
 from classifiers.faithfulness.contradictions.recounted import recounted
 from classifiers.faithfulness.contradictions.refused import refused
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.passages import Passages, Place, covered
+from classifiers.faithfulness.passages import STOPS, Passages, Place, covered
 from classifiers.faithfulness.quantities.units import is_unit
-from classifiers.faithfulness.said import ECHO, Said, said
+from classifiers.faithfulness.said import ECHO, Said, readable, said
+from classifiers.faithfulness.windows import window_for
 from classifiers.faithfulness.wording import (
     HIRAGANA,
     content_runs,
@@ -43,7 +44,6 @@ BULK = 0.6
 SAME_WORDS = {"en": 0.85, "ja": 0.6, "zh": 0.6}
 UNBOUND = 0.7
 THINGS = 0.75
-STOPS = ".。!！?？,，、;；:："
 UNFOUNDED = 0.05
 VETOES = (
     "new_numbers",
@@ -126,17 +126,23 @@ class Evidence:
     features: Features
     novelty: Novelty
     best: Place | None  # the sentence that covers most
+    quoted: bool  # a whole sentence of the contexts, word for word
 
 
 class Contexts:
     """The contexts of one answer, to be asked about each of its statements."""
 
     def __init__(self, passages: Sequence[str]) -> None:
+        self.passages = tuple(passages)
         self._known = Passages(passages)
 
     def __len__(self) -> int:
         """How many sentences there are to support anything."""
         return len(self._known.lines)
+
+    def read_with(self, statement: str) -> tuple[str, str]:
+        """The sentences that a model reads with a statement, and how it reads the statement."""
+        return window_for(said(statement, ""), self._known.lines), readable(statement)
 
     def evidence(self, statement: str, question: str = "", *, written: str = "") -> Evidence:
         """What supports a statement best, and what does not; `written` is a clause without a lent subject."""
@@ -145,7 +151,8 @@ class Contexts:
         best, window = (place.line, place.window) if place else (None, ())
         unbound = self._unbound(each)
         open_share = 1 - self._covered(each, window)
-        copied = self._known.says("".join(folded(written or statement).split()).strip(STOPS))
+        squeezed = "".join(folded(written or statement).split()).strip(STOPS)
+        copied = self._known.says(squeezed)
         same_matter = not copied and (
             1 - open_share >= SAME_MATTER[each.line.language] or _has_the_things(each, window)
         )
@@ -153,7 +160,7 @@ class Contexts:
         negations = self._negations(each, best, window) if denies else (False, False)
         novelty = self._novelty(each, best, window, unbound, negations, same_matter, copied)
         features = self._features(each, novelty, unbound, negations, open_share, best)
-        return Evidence(features, novelty, place)
+        return Evidence(features, novelty, place, copied and self._known.quotes(squeezed))
 
     def _features(
         self,

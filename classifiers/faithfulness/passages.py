@@ -16,7 +16,7 @@ from classifiers.faithfulness.said import ECHO, NEAR, Said
 from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.faithfulness.wording import is_cjk, terms
 
-__all__ = ["Passage", "Passages", "Place", "covered"]
+__all__ = ["STOPS", "Passage", "Passages", "Place", "covered"]
 
 CANDIDATES = 6
 NEIGHBOURS = 3  # words on each side that a number belongs to
@@ -24,6 +24,7 @@ STEM = 5  # letters in which two forms of a word agree at least: uninstall, unin
 STEM_SHARE = 0.7
 MOST_REMEMBERED = 128  # passages; 65 bytes a character in English, 280 in Japanese
 LONGEST_REMEMBERED = 4_000  # characters
+STOPS = ".。!！?？,，、;；:："
 EDGES = "\n.。!！?？,，、;；:：()[]{}「」『』“”\"'|*•·"  # of a clause; "" is one, too
 RULE = re.compile(r"[ \t|]*\n[ \t]*\|?[ \t]*:?-{2,}[-:| \t]*(?:\n|$)")  # below the first row of a table
 SHORTEST_COMPOUND = 6  # letters of a word that may stand apart in the contexts: smart phone
@@ -109,6 +110,10 @@ class Passages:
         edges = ((self.squeezed[: at.start()][-1:], self.squeezed[at.end() :][:1]) for at in found)
         return any(before in EDGES and after in EDGES for before, after in edges)
 
+    def quotes(self, squeezed: str) -> bool:
+        """Whether a whole sentence of them says it word for word, but for spaces and its last mark."""
+        return squeezed in self._sentences
+
     def best(self, said: Said) -> Place | None:
         """The sentence that covers most, and it with its neighbours."""
         scores: dict[int, float] = defaultdict(float)
@@ -151,6 +156,10 @@ class Passages:
         passage = self._passage_of[number]
         first, end = self._first[passage], self._first[passage + 1]
         return self.lines[max(first, number - 1) : min(end, number + 2)]
+
+    @cached_property
+    def _sentences(self) -> frozenset[str]:
+        return frozenset("".join(line.plain.split()).strip(STOPS) for line in self.lines)
 
     @cached_property
     def reckoning(self) -> Reckoning:

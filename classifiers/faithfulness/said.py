@@ -11,7 +11,7 @@ from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.quantities.pool import Quantity
 from classifiers.faithfulness.wording import is_cjk, rarity
 
-__all__ = ["CITATION", "ECHO", "NEAR", "Said", "said"]
+__all__ = ["CITATION", "ECHO", "NEAR", "Said", "readable", "said"]
 
 LIGHT = 0.1
 ECHO = 0.5  # a word of the question is expected in the answer, but proves nothing
@@ -24,6 +24,7 @@ CITATION = re.compile(
     r"|[\[［【]\d{1,3}(?:[\s,、–-]{1,3}\d{1,3}){0,20}[\]］】]|https?://\S+(?<![.,)])|[*`#>|]+",
     re.IGNORECASE,
 )
+BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?。、，；：！？])")
 COUNTED = frozenset({"", "count", "person", "item", "time", "day", "age"})
 
 
@@ -58,6 +59,11 @@ def said(text: str, question: str) -> Said:
     numbers = tuple(q for q in line.quantities if not _names_the_asked(q, line, asked))
     counted = (Decimal(q.value) for q in (*numbers, *asked.quantities) if q.unit in COUNTED)
     return Said(line, asked, content, numbers, frozenset(counted))
+
+
+def readable(claim: str) -> str:
+    """A statement without citation marks, on which no model was trained."""
+    return BEFORE_STOP.sub("", " ".join(CITATION.sub(" ", claim).split()))
 
 
 def _weight(term: str) -> float:

@@ -8,13 +8,13 @@ from typing import Final
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.said import Said
 
-__all__ = ["LONGEST_WINDOW", "window"]
+__all__ = ["LONGEST_WINDOW", "window_for"]
 
 LONGEST_WINDOW: Final = {"en": 500, "ja": 220, "zh": 170}  # characters; of answers of RAG the mean is 175
 LEAST_GAIN: Final = 0.06  # of what a statement says; .02 to .1 differ by .005 AUROC on RAGTruth
 
 
-def window(said: Said, lines: Sequence[Line]) -> str:
+def window_for(said: Said, lines: Sequence[Line]) -> str:
     """The line that covers most of what is said, then what covers most of the rest, in their own order.
 
     Where no line shares a word with it, single characters and light words are compared.

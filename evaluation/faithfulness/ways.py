@@ -114,7 +114,7 @@ def by_threshold(verdicts: Sequence[FaithfulnessVerdict], threshold: float = _F_
 async def by_words(judge: FaithfulnessJudge, cases: Sequence[Answer]) -> Way:
     """Words, numbers and names alone, as the local judge reads them without a model."""
     verdicts = [await judge.judge(case.answer, case.contexts, question=case.question) for case in cases]
-    return by_verdict("words alone", verdicts, note="the shipped local judge, which asks no model")
+    return by_verdict("words alone", verdicts, note="the evidence of the local judge, without its model")
 
 
 async def by_cosine(

@@ -11,9 +11,11 @@ import anyio.to_thread
 
 from classifiers import ClassifierError
 from classifiers.faithfulness.evidence import Contexts, Features
-from classifiers.faithfulness.lexical import LexicalModel, foreign
+from classifiers.faithfulness.examination import foreign
+from classifiers.faithfulness.lexical import shipped_weights
 from classifiers.faithfulness.llm import LlmJudge
 from classifiers.faithfulness.statements import Statement, statements
+from classifiers.faithfulness.weighing import EvidenceModel
 from classifiers.text import has_words
 from evaluation.metrics.asking import Examiner, Steps
 
@@ -56,8 +58,8 @@ class LocalStatements:
     person's wording has.
     """
 
-    def __init__(self, model: LexicalModel | None = None) -> None:
-        self._model = model or LexicalModel.load()
+    def __init__(self, model: EvidenceModel | None = None) -> None:
+        self._model = model or shipped_weights()
 
     @property
     def version(self) -> str:
@@ -86,7 +88,7 @@ class LocalStatements:
 
     def _supported(self, statement: str, features: Features) -> Support:
         weights = self._model.for_text(statement)
-        score = weights.score(features)
+        score = weights.score(features.values())
         share = min(1.0, max(0.0, (1 - features.new_content + score) / 2))
         return Support(statement, share, supported=score >= weights.cut and not features.contradicted)
 

@@ -12,12 +12,14 @@ from prometheus_client import CollectorRegistry
 
 from classifiers.faithfulness.cascade import CascadeJudge
 from classifiers.faithfulness.cross_encoder import CrossEncoderJudge
-from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.faithfulness.llm import LlmJudge
+from classifiers.faithfulness.local import LocalJudge
 from classifiers.faithfulness.promise import CalibratedJudge
 from classifiers.faithfulness.ruling import VerdictPolicy
 from encoders import Encoder
 from encoders.consistency import ConsistencyModel
+from encoders.pairs import MemoPairModel
+from encoders.shipped import load_shipped_support
 from gateway.background import Background
 from gateway.checking.metrics import CheckMetrics
 from gateway.checking.promises import FaithfulnessPromises, MadeFor, can_be_cut
@@ -32,6 +34,7 @@ from storage.sql import Database
 
 __all__ = ["judge_apart", "open_checking", "open_judge", "verdict_policy"]
 
+READ_BEFORE = 1_024  # statements; a streamed answer is judged by its sentences, and then as a whole
 HURRY = 0.8  # of an asker's patience: if the model is too slow, what the local judge found is not lost
 
 
@@ -47,14 +50,14 @@ async def open_judge(
         case "off":
             return NoJudge()
         case "local":
-            return _local(settings)
+            return await _local(settings)
         case "llm":
             return _llm(settings, metrics, stack)
         case "cross-encoder":
             return await _cross_encoder(settings, encoder)
         case "cascade":
             return CascadeJudge(
-                _local(settings),
+                await _local(settings),
                 _llm(settings, metrics, stack),
                 supported_from=settings.cascade.supported_from,
                 unsupported_below=settings.cascade.unsupported_below,
@@ -100,8 +103,9 @@ def verdict_policy(settings: FaithfulnessSettings) -> VerdictPolicy:
     )
 
 
-def _local(settings: FaithfulnessSettings) -> LexicalJudge:
-    return LexicalJudge(cut=settings.cut)
+async def _local(settings: FaithfulnessSettings) -> LocalJudge:
+    model = await to_thread.run_sync(load_shipped_support)
+    return LocalJudge(MemoPairModel(model, size=READ_BEFORE), cut=settings.cut)
 
 
 async def _cross_encoder(settings: FaithfulnessSettings, encoder: Encoder) -> CrossEncoderJudge:

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from classifiers import faithfulness
 from classifiers.faithfulness.promise import CutPromise, CutsInForce
 from encoders import EncoderIdentity
+from encoders.shipped import SUPPORT
 from gateway.settings import FaithfulnessSettings
 from storage.remembered import Basis, read_as, recall, remember
 from storage.sql import Database, DatabaseUnavailable
@@ -140,6 +141,7 @@ def _weights() -> str:
 
 
 def judged_by() -> list[Path]:
-    """The code, weights and tables of our own judges."""
+    """The code, weights and tables of our own judges, and the card of the model that they read with."""
     folder = Path(faithfulness.__file__).parent
-    return sorted(file for file in folder.rglob("*") if file.suffix in (".py", ".json", ".yaml", ".gz"))
+    own = sorted(file for file in folder.rglob("*") if file.suffix in (".py", ".json", ".yaml", ".gz"))
+    return [*own, SUPPORT / "identity.json"]

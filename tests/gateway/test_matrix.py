@@ -21,7 +21,8 @@ from sqlalchemy import select
 
 from classifiers import ClassifierError
 from classifiers.faithfulness import FaithfulnessVerdict
-from classifiers.faithfulness.lexical import LexicalJudge
+from classifiers.faithfulness.local import LocalJudge
+from encoders.shipped import load_shipped_support
 from storage.schema import outcomes
 from tests.chatbot import CallsTool, Chatbot, Says
 from tests.gateway.running import Gateway, settings
@@ -167,7 +168,7 @@ class SwitchedJudge:
     mode: ClassVar[str] = "ok"
 
     def __init__(self) -> None:
-        self._judge = LexicalJudge()
+        self._judge = LocalJudge(load_shipped_support())
 
     async def judge(
         self, answer: str, contexts: Sequence[str], /, *, question: str | None = None

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from benchmarks.faithfulness_quality import LANGUAGES, read_probes
 from classifiers import ClassifierError
 from classifiers.faithfulness import Checked, FaithfulnessJudge, FaithfulnessVerdict, Unchecked
-from classifiers.faithfulness.lexical import SHIPPED, LexicalJudge, LexicalModel
+from classifiers.faithfulness.evidence import Features
+from classifiers.faithfulness.lexical import SHIPPED, LexicalJudge
+from classifiers.faithfulness.weighing import EvidenceModel
 
 CONTEXTS = [
     "The annual pass costs 120 EUR. Refunds are possible within 14 days. Visitors may bring dogs.",
@@ -95,7 +97,7 @@ async def test_what_could_not_be_checked_is_not_a_pass(
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=200), st.lists(st.text(max_size=200), max_size=4))
 def test_any_answer_gets_a_verdict(answer: str, contexts: list[str]) -> None:
-    match LexicalJudge(LexicalModel.load()).judge_now(answer, contexts):
+    match LexicalJudge().judge_now(answer, contexts):
         case Checked(statements=statements, score=score, faithfulness=share):
             assert statements
             assert 0 <= score <= 1
@@ -248,7 +250,7 @@ def test_broken_weights_are_refused_with_the_file_and_what_was_expected(
     if content is not None:
         file.write_text(content, encoding="utf-8")
     with pytest.raises(ClassifierError, match=r"weights\.json: expected the weights"):
-        LexicalModel.load(file)
+        EvidenceModel.load(file, Features.names())
 
 
 def test_the_shipped_weights_say_on_what_their_cuts_rest() -> None:

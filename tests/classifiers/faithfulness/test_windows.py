@@ -6,7 +6,7 @@ import pytest
 
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.said import said
-from training.support_windows import LONGEST_WINDOW, window
+from classifiers.faithfulness.windows import LONGEST_WINDOW, window_for
 
 LOANS = "Loans last three weeks."
 FINES = "Overdue  items cost\n25p a day."
@@ -29,16 +29,16 @@ LINES = [Line(text) for text in (LOANS, FINES, HOURS)]
 def test_sentences_are_added_for_what_the_first_leaves_open_and_keep_their_order(
     statement: str, read: str
 ) -> None:
-    assert window(said(statement, ""), LINES) == read
+    assert window_for(said(statement, ""), LINES) == read
 
 
 def test_a_window_has_room_for_so_many_characters_but_always_for_its_best_sentence() -> None:
     long = "申请需要身份证。" + "办理时间以窗口公告为准，" * (LONGEST_WINDOW["zh"] // 12 + 1)
     other = "费用为五百元。"
     asked = said("申请需要身份证和五百元费用。", "")
-    assert window(asked, [Line(long), Line(other)]) == long
-    assert window(asked, [Line("申请需要身份证。"), Line(other)]) == "申请需要身份证。费用为五百元。"
+    assert window_for(asked, [Line(long), Line(other)]) == long
+    assert window_for(asked, [Line("申请需要身份证。"), Line(other)]) == "申请需要身份证。费用为五百元。"
 
 
 def test_no_lines_give_no_window() -> None:
-    assert window(said("Loans last three weeks.", ""), []) == ""
+    assert window_for(said("Loans last three weeks.", ""), []) == ""

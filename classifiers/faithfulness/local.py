@@ -1,0 +1,108 @@
+"""The default judge: what words say of a statement, weighed with what a model reads beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import anyio.to_thread
+
+from classifiers import ClassifierError
+from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unchecked, verdict_of
+from classifiers.faithfulness.evidence import Contexts, Evidence, Features
+from classifiers.faithfulness.examination import Examined, examine
+from classifiers.faithfulness.weighing import EvidenceModel, checked_cut, weighed
+from encoders import EncoderError
+from encoders.pairs import PairModel
+
+__all__ = ["FIGURES", "SHIPPED", "LocalJudge", "Pair", "figures", "to_read"]
+
+SHIPPED: Final = Path(__file__).with_name("local_weights.json")
+FIGURES: Final = (*Features.names(), "reading", "doubted_words")
+SUREST: Final = 4.0  # log odds beyond which a reading says no more
+UNREAD: Final = 0.0  # log odds of what is not read: they say nothing
+
+Pair = tuple[str, str]  # the sentences that are read, and the statement
+
+
+def figures(evidence: Evidence, reading: float) -> tuple[float, ...]:
+    """All that is weighed, in the order of `FIGURES`; each speaks against a statement as it grows.
+
+    New words count twice: by themselves, and as far as the reading doubts the statement. Of answers in other
+    words than their passages the reading tells which are true, of invented ones the new words do.
+    """
+    sure = max(-SUREST, min(SUREST, reading))
+    doubt = 1 / (1 + math.exp(sure))
+    return (*evidence.features.values(), -sure, evidence.features.new_content * doubt)
+
+
+def to_read(claim: str, evidence: Evidence, known: Contexts) -> Pair | float:
+    """What a model has to read of a statement; the log odds where that goes without reading."""
+    if evidence.quoted:
+        return SUREST
+    window, readable = known.read_with(claim)
+    return (window, readable) if window else -SUREST
+
+
+class LocalJudge:
+    """A `FaithfulnessJudge` of words, characters, numbers, names, negation, and of a model of ours.
+
+    What contradicts the contexts holds a statement back by itself. The model reads the sentences of the
+    contexts that share a statement's words, and the statement, but only where that can change the verdict: a
+    reading takes as long as all other evidence of a statement. What is not read has its score from words.
+
+    Args:
+        reader: gives the log odds that the first text supports the second.
+        cut: supported from this probability on, in every language; None: the model's own.
+    """
+
+    def __init__(
+        self, reader: PairModel, model: EvidenceModel | None = None, *, cut: float | None = None
+    ) -> None:
+        self._reader = reader
+        self._model = model or EvidenceModel.load(SHIPPED, FIGURES)
+        self._cut = checked_cut(cut)
+
+    async def judge(
+        self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
+    ) -> FaithfulnessVerdict:
+        """Judge each statement alone; the worst one decides."""
+        work = partial(self._examined, answer, contexts, question)
+        examined, asked = await anyio.to_thread.run_sync(work)
+        if isinstance(examined, Unchecked):
+            return examined
+        readings = await self._readings(asked)
+        verdicts = [self._verdict(one, read) for one, read in zip(examined, readings, strict=True)]
+        return verdict_of(verdicts, judge=self._model.judge)
+
+    def _examined(
+        self, answer: str, contexts: Sequence[str], question: str | None
+    ) -> tuple[tuple[Examined, ...] | Unchecked, list[Pair | float]]:
+        """The statements with their evidence, and what is to be read of each."""
+        known = Contexts(contexts)
+        examined = examine(answer, known, question, judge=self._model.judge)
+        if isinstance(examined, Unchecked):
+            return examined, []
+        return examined, [
+            to_read(one.statement.claim, one.evidence, known) if self._decides(one) else UNREAD
+            for one in examined
+        ]
+
+    def _decides(self, one: Examined) -> bool:
+        """Whether the surest readings for and against a statement end in two verdicts."""
+        most, least = (self._verdict(one, reading) for reading in (SUREST, -SUREST))
+        return most.supported and not least.supported
+
+    async def _readings(self, asked: Sequence[Pair | float]) -> list[float]:
+        pairs = [one for one in asked if not isinstance(one, float)]
+        try:
+            read = iter(await self._reader.scores(pairs))
+        except EncoderError as exc:
+            raise ClassifierError(str(exc)) from exc
+        return [one if isinstance(one, float) else float(next(read)) for one in asked]
+
+    def _verdict(self, one: Examined, reading: float) -> StatementVerdict:
+        return weighed(one, figures(one.evidence, reading), self._model, self._cut)
