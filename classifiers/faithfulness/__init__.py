@@ -3,7 +3,9 @@
 an answer     `statements`   cut into what can be true or false by itself
 the contexts  `passages`     read once, in `lines` of words (`wording`) and `quantities`
   compared    `evidence`     what of a statement is found and what is new; what is denied (`contradictions`)
-  judged by   `lexical`      or `cross_encoder`, or `llm`, or two of them in a `cascade`; `placing` says where
+  laid beside `examination`  each statement with its evidence; `windows` are what a model reads with it
+  judged by   `local`        which is `weighing` evidence and a reading; or `lexical`, by words alone, or
+                             `cross_encoder`, or `llm`, or two in a `cascade`; `placing` says where
   cut at      `promise`      no more supported answers are kept back than was promised
 a verdict     `ruling`       becomes what may leave; what is left without the unsupported is `repair`'s
 """
