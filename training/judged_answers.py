@@ -21,7 +21,7 @@ from encoders.pairs import PairModel
 from training.command import rows
 from training.written_statements import Written, written_statements
 
-__all__ = ["ANSWERS", "LANGUAGES", "MEASURED", "Answer", "Floats", "judged_answers"]
+__all__ = ["LANGUAGES", "MEASURED", "Answer", "Floats", "judged_answers"]
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ import anyio.to_thread
 from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unchecked, verdict_of
 from classifiers.faithfulness.evidence import Contexts, Features
 from classifiers.faithfulness.examination import Examined, examine
-from classifiers.faithfulness.weighing import EvidenceModel, checked_cut, weighed
+from classifiers.faithfulness.weighing import EvidenceModel, weighed
 
 __all__ = ["SHIPPED", "LexicalJudge", "shipped_weights"]
 
@@ -28,8 +28,7 @@ class LexicalJudge:
     """A `FaithfulnessJudge` without a model: words, characters, numbers, names, negation."""
 
     def __init__(self, model: EvidenceModel | None = None, *, cut: float | None = None) -> None:
-        self._model = model or shipped_weights()
-        self._cut = checked_cut(cut)
+        self._model = (model or shipped_weights()).at(cut)
 
     async def judge(
         self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
@@ -48,4 +47,4 @@ class LexicalJudge:
         return verdict_of([self._verdict(one) for one in examined], judge=judge)
 
     def _verdict(self, one: Examined) -> StatementVerdict:
-        return weighed(one, one.evidence.features.values(), self._model, self._cut)
+        return weighed(one, one.evidence.features.values(), self._model)

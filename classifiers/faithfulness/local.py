@@ -14,7 +14,7 @@ from classifiers import ClassifierError
 from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unchecked, verdict_of
 from classifiers.faithfulness.evidence import Contexts, Evidence, Features
 from classifiers.faithfulness.examination import Examined, examine
-from classifiers.faithfulness.weighing import EvidenceModel, checked_cut, weighed
+from classifiers.faithfulness.weighing import EvidenceModel, weighed
 from encoders import EncoderError
 from encoders.pairs import PairModel
 
@@ -63,8 +63,7 @@ class LocalJudge:
         self, reader: PairModel, model: EvidenceModel | None = None, *, cut: float | None = None
     ) -> None:
         self._reader = reader
-        self._model = model or EvidenceModel.load(SHIPPED, FIGURES)
-        self._cut = checked_cut(cut)
+        self._model = (model or EvidenceModel.load(SHIPPED, FIGURES)).at(cut)
 
     async def judge(
         self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
@@ -93,8 +92,9 @@ class LocalJudge:
 
     def _decides(self, one: Examined) -> bool:
         """Whether the surest readings for and against a statement end in two verdicts."""
-        most, least = (self._verdict(one, reading) for reading in (SUREST, -SUREST))
-        return most.supported and not least.supported
+        weights = self._model.for_text(one.statement.text)
+        most, least = (weights.supports(figures(one.evidence, reading)) for reading in (SUREST, -SUREST))
+        return most and not least and not one.evidence.features.contradicted
 
     async def _readings(self, asked: Sequence[Pair | float]) -> list[float]:
         pairs = [one for one in asked if not isinstance(one, float)]
@@ -105,4 +105,4 @@ class LocalJudge:
         return [one if isinstance(one, float) else float(next(read)) for one in asked]
 
     def _verdict(self, one: Examined, reading: float) -> StatementVerdict:
-        return weighed(one, figures(one.evidence, reading), self._model, self._cut)
+        return weighed(one, figures(one.evidence, reading), self._model)

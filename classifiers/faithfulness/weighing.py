@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
@@ -14,7 +14,7 @@ from classifiers.faithfulness.examination import Examined
 from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.weights import probability, read_weights
 
-__all__ = ["EvidenceModel", "Weights", "checked_cut", "weighed"]
+__all__ = ["EvidenceModel", "Weights", "weighed"]
 
 BELOW_CUT: Final = 0.99
 
@@ -30,6 +30,10 @@ class Weights:
     def score(self, values: Sequence[float]) -> float:
         """Probability that the statement is supported."""
         return probability(self.bias, self.weights, values)
+
+    def supports(self, values: Sequence[float]) -> bool:
+        """Whether the score reaches the cut."""
+        return self.score(values) >= self.cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,18 @@ class EvidenceModel:
         words, characters, judge = read_weights(path, read, script="training/fit_faithfulness.py")
         return cls(words | characters, judge)
 
+    def at(self, cut: float | None) -> Self:
+        """The same weights at a cut that an operator chose for every language, if he did.
+
+        Raises:
+            ClassifierError: if it is no probability.
+        """
+        if cut is None:
+            return self
+        if not 0 <= cut <= 1:
+            raise ClassifierError(f"cut: expected a probability from 0 to 1, not {cut}")
+        return replace(self, by_language={at: replace(one, cut=cut) for at, one in self.by_language.items()})
+
     def for_text(self, text: str) -> Weights:
         """The weights for the language of a text, by its script."""
         return self.by_language[script_language(text)]
@@ -61,30 +77,16 @@ def _weights(names: Sequence[str], data: Mapping[str, Any]) -> dict[str, Weights
     return {language: Weights(weights, bias, float(cut)) for language, cut in data["cuts"].items()}
 
 
-def checked_cut(cut: float | None) -> float | None:
-    """A cut that an operator chose, if he did.
-
-    Raises:
-        ClassifierError: if it is no probability.
-    """
-    if cut is not None and not 0 <= cut <= 1:
-        raise ClassifierError(f"cut: expected a probability from 0 to 1, not {cut}")
-    return cut
-
-
-def weighed(
-    one: Examined, values: Sequence[float], model: EvidenceModel, cut: float | None
-) -> StatementVerdict:
-    """The verdict on a statement by what is weighed, at an operator's cut or the model's own.
+def weighed(one: Examined, values: Sequence[float], model: EvidenceModel) -> StatementVerdict:
+    """The verdict on a statement by what is weighed.
 
     A contradiction holds it back, however well the rest is covered, but ranks it with the doubtful ones: on
     answers of real RAG one is more often misread than new words are.
     """
     weights = model.for_text(one.statement.text)
-    least = weights.cut if cut is None else cut
     score = weights.score(values)
     contradicted = one.evidence.features.contradicted
     if contradicted:
-        score = min(score, least * BELOW_CUT)
-    supported = score >= least and not contradicted
+        score = min(score, weights.cut * BELOW_CUT)
+    supported = score >= weights.cut and not contradicted
     return one.verdict("supported" if supported else "unsupported", score, judge=model.judge)
