@@ -313,8 +313,9 @@ async def _understanding(settings: Settings, stores: Stores, stack: AsyncExitSta
     model = ChatModel.of(chosen.llm) if chosen.llm else None
     if model:
         stack.push_async_callback(model.close)
+    leaning = await open_pair_model(load_shipped_leaning, remembered=settings.encoder.remembered)
     return Understanding(
-        FollowUps(await open_pair_model(settings, load_shipped_leaning), chosen.follow_ups),
+        FollowUps(leaning, chosen.follow_ups),
         model,
         max_questions=chosen.max_questions,
         default_language=chosen.default_language,

@@ -109,13 +109,11 @@ async def open_stores(settings: Settings, *, rebuild: bool = False) -> AsyncIter
         for index in indexes:
             stack.push_async_callback(index.close)
         entries = EntryStore(database, two_persons=settings.review.two_persons)
-        shelf = Shelf(
-            entries,
-            indexes[0],
-            encoder,
-            target_error=settings.cache.target_error,
-            pairs=await open_pair_model(settings, load_shipped_pairs) if settings.cache.pair_model else None,
-        )
+        pairs = None
+        if settings.cache.pair_model:
+            pairs = await open_pair_model(load_shipped_pairs, remembered=settings.encoder.remembered)
+        target = settings.cache.target_error
+        shelf = Shelf(entries, indexes[0], encoder, target_error=target, pairs=pairs)
         yield Stores(
             database=database,
             encoder=encoder,
@@ -188,14 +186,13 @@ async def _load_model(settings: Settings) -> OpenEncoder:
             assert_never(chosen.kind)
 
 
-async def open_pair_model(settings: Settings, load: Callable[[], PairModel]) -> PairModel:
-    """What reads two texts together, remembering recent pairs.
+async def open_pair_model(load: Callable[[], PairModel], *, remembered: int) -> PairModel:
+    """What reads two texts together, remembering so many recent pairs.
 
     Raises:
         EncoderError: naming what is missing.
     """
     model = await to_thread.run_sync(load)
-    remembered = settings.encoder.remembered
     return MemoPairModel(model, size=remembered) if remembered else model
 
 

@@ -18,7 +18,6 @@ from classifiers.faithfulness.promise import CalibratedJudge
 from classifiers.faithfulness.ruling import VerdictPolicy
 from encoders import Encoder
 from encoders.consistency import ConsistencyModel
-from encoders.pairs import MemoPairModel
 from encoders.shipped import load_shipped_support
 from gateway.background import Background
 from gateway.checking.metrics import CheckMetrics
@@ -28,7 +27,7 @@ from gateway.models.asked import AskedModel
 from gateway.models.completions import ChatModel
 from gateway.settings import FaithfulnessSettings, Settings
 from gateway.stages import Judge
-from gateway.stores import open_encoder
+from gateway.stores import open_encoder, open_pair_model
 from gateway.switched_off import NoJudge
 from storage.sql import Database
 
@@ -104,8 +103,8 @@ def verdict_policy(settings: FaithfulnessSettings) -> VerdictPolicy:
 
 
 async def _local(settings: FaithfulnessSettings) -> LocalJudge:
-    model = await to_thread.run_sync(load_shipped_support)
-    return LocalJudge(MemoPairModel(model, size=READ_BEFORE), cut=settings.cut)
+    reader = await open_pair_model(load_shipped_support, remembered=READ_BEFORE)
+    return LocalJudge(reader, cut=settings.cut)
 
 
 async def _cross_encoder(settings: FaithfulnessSettings, encoder: Encoder) -> CrossEncoderJudge:
