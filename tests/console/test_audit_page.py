@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from cache.entries import Entry
@@ -11,6 +13,7 @@ from cache.store.content import Content
 from gateway.checking.delivering import Delivering
 from gateway.domain import Answered, Conversation, Draft, Passage, Question, Step, Turn
 from gateway.review.audits.lookups import LookupLog, Rates
+from gateway.review.audits.windows import ShelfReport
 from tests.console.browsing import Chromium, needs_chromium
 from tests.gateway.running import Gateway
 
@@ -20,6 +23,10 @@ QUESTIONS = {
     "Where does the library keep its old maps?": "Where are the library's old maps kept?",
     "May I bring my dog into the library?": "Can I bring my dog into the library?",
     "Does the library lend headphones?": "Does the library lend out headphones?",
+}
+STAMPS = {
+    "Where can I have my parking ticket stamped at the library?": "Where can I get my parking ticket stamped at the library?",
+    "Does the library sell postage stamps?": "Does the library sell stamps for postage?",
 }
 
 
@@ -67,6 +74,33 @@ def test_answers_are_judged_by_keys_and_a_verdict_can_be_taken_back(
         assert (report.vector.right, report.vector.wrong, report.vector.unsure) == (1, 0, 1)
         shown = f"{report.wrong_per_request.upper:.1%}"
         expect(page.locator(".bound .upper[data-language=en]")).to_have_text(shown)
+        assert sato.errors == []
+
+
+def test_a_key_counts_as_soon_as_the_next_card_shows(
+    desk: Gateway, chromium: Chromium, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the bound below it takes to reckon."""
+    for question in STAMPS:
+        _published(desk, question)
+    for asked in STAMPS.values():
+        assert desk.answer(asked)["outcome"] == "ground_truth"
+    first, second, *_ = _drawn(desk)
+    reports = desk.services.audits.reports
+
+    async def slow(**wanted: Any) -> tuple[ShelfReport, ...]:
+        await asyncio.sleep(1)
+        return await reports(**wanted)
+
+    monkeypatch.setattr(desk.services.audits, "reports", slow)
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at="/console/audit?language=en")
+        card = page.locator(".audit")
+        for audit in (first, second):
+            expect(card).to_have_attribute("data-id", audit.id)
+            page.keyboard.press("y")
+        expect(card).not_to_have_attribute("data-id", second.id)
+        assert [_verdict(desk, one.id) for one in (first, second)] == ["right", "right"]
         assert sato.errors == []
 
 

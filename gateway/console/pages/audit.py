@@ -77,10 +77,14 @@ class _Page:
         await self._draw()
 
     async def _draw(self) -> None:
-        """The first that waits, how many there are, and what the verdicts so far show."""
+        """The first that waits, how many there are, and what the verdicts so far show.
+
+        All is read before anything is shown: a key pressed on a card that is there must count.
+        """
         audits, t = self.visit.services.audits, self.visit.t
         await self._read_on()
         n = await audits.count_open(tenant=self.visit.tenant, language=self.language or None)
+        reports = await audits.reports(tenant=self.visit.tenant)
         self.waiting.text = t("audit.waiting", n=f"{n:,}")
         self.now.clear()
         with self.now:
@@ -88,7 +92,6 @@ class _Page:
                 self._audit(self.ahead[0])
             else:
                 empty(t("audit.empty"), t("audit.empty_hint"))
-        reports = await audits.reports(tenant=self.visit.tenant)
         self.bound.clear()
         with self.bound, card(t("audit.bound"), name="bound"):
             _bounds(self.visit, reports)
