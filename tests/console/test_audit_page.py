@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from gateway.checking.delivering import Delivering
 from gateway.domain import Answered, Conversation, Draft, Passage, Question, Step, Turn
 from gateway.review.audits.lookups import LookupLog, Rates
 from gateway.review.audits.windows import ShelfReport
+from storage.sql import DatabaseUnavailable
 from tests.console.browsing import Chromium, needs_chromium
 from tests.gateway.running import Gateway
 
@@ -24,8 +26,14 @@ QUESTIONS = {
     "May I bring my dog into the library?": "Can I bring my dog into the library?",
     "Does the library lend headphones?": "Does the library lend out headphones?",
 }
+PLANTS = {
+    "May I bring my own plants into the library?": "Can I bring plants of my own into the library?",
+    "Who waters the plants in the library?": "Who is it that waters the plants in the library?",
+    "Does the library have a seed bank?": "Has the library got a seed bank?",
+}
 STAMPS = {
     "Where can I have my parking ticket stamped at the library?": "Where can I get my parking ticket stamped at the library?",
+    "Is there a stamp collectors' club at the library?": "Does the library have a club of stamp collectors?",
     "Does the library sell postage stamps?": "Does the library sell stamps for postage?",
 }
 
@@ -37,8 +45,12 @@ def _published(desk: Gateway, question: str) -> Entry:
     return entry
 
 
-def _drawn(desk: Gateway) -> tuple[Any, ...]:
-    """The English audits that wait: these hits, and those of tests before."""
+def _served(desk: Gateway, questions: Mapping[str, str]) -> tuple[Any, ...]:
+    """The English audits that wait: of these questions, each asked in other words, and of tests before."""
+    for question in questions:
+        _published(desk, question)
+    for asked in questions.values():
+        assert desk.answer(asked)["outcome"] == "ground_truth"
     desk.write()
     waiting = desk.services.audits.list(tenant="default", verdict="open", language="en", limit=200)
     return desk.do(waiting).items
@@ -47,11 +59,7 @@ def _drawn(desk: Gateway) -> tuple[Any, ...]:
 def test_answers_are_judged_by_keys_and_a_verdict_can_be_taken_back(
     desk: Gateway, chromium: Chromium
 ) -> None:
-    for question in QUESTIONS:
-        _published(desk, question)
-    for asked in QUESTIONS.values():
-        assert desk.answer(asked)["outcome"] == "ground_truth"
-    waiting = _drawn(desk)
+    waiting = _served(desk, QUESTIONS)
     assert len(waiting) >= len(QUESTIONS)
     with chromium.person(desk.url) as sato:
         page = sato.sign_in(at="/console/audit?language=en")
@@ -81,11 +89,7 @@ def test_a_key_counts_as_soon_as_the_next_card_shows(
     desk: Gateway, chromium: Chromium, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However long the bound below it takes to reckon."""
-    for question in STAMPS:
-        _published(desk, question)
-    for asked in STAMPS.values():
-        assert desk.answer(asked)["outcome"] == "ground_truth"
-    first, second, *_ = _drawn(desk)
+    first, second, *_ = _served(desk, STAMPS)
     reports = desk.services.audits.reports
 
     async def slow(**wanted: Any) -> tuple[ShelfReport, ...]:
@@ -102,6 +106,34 @@ def test_a_key_counts_as_soon_as_the_next_card_shows(
         expect(card).not_to_have_attribute("data-id", second.id)
         assert [_verdict(desk, one.id) for one in (first, second)] == ["right", "right"]
         assert sato.errors == []
+
+
+def test_what_could_not_be_shown_is_not_judged(
+    desk: Gateway, chromium: Chromium, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key pressed while the card before still stands there only shows the next one."""
+    first, second, *_ = _served(desk, PLANTS)
+    reports, broken = desk.services.audits.reports, [False, True]
+
+    async def breaking_once(**wanted: Any) -> tuple[ShelfReport, ...]:
+        if broken and broken.pop(0):
+            raise DatabaseUnavailable("the database went away")
+        return await reports(**wanted)
+
+    monkeypatch.setattr(desk.services.audits, "reports", breaking_once)
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at="/console/audit?language=en")
+        card = page.locator(".audit")
+        expect(card).to_have_attribute("data-id", first.id)
+        page.keyboard.press("y")
+        expect(page.locator(".told.problem")).to_be_visible()
+        expect(card).to_have_attribute("data-id", first.id)
+        page.keyboard.press("y")
+        expect(card).to_have_attribute("data-id", second.id)
+        assert [_verdict(desk, one.id) for one in (first, second)] == ["right", "open"]
+        page.keyboard.press("n")
+        expect(card).not_to_have_attribute("data-id", second.id)
+        assert _verdict(desk, second.id) == "wrong"
 
 
 def test_an_answer_by_rag_is_judged_beside_its_passages(desk: Gateway, chromium: Chromium) -> None:

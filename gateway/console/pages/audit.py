@@ -46,6 +46,7 @@ class _Page:
         asked: str = visit.query.get("language", "")
         self.language: str = asked if asked in LANGUAGES else ""
         self.ahead: deque[Audit] = deque()
+        self.shown: Audit | None = None  # the first of them, unless the page could not be drawn since
         self.last: str | None = None  # read last: later pages follow it
         self.busy = False
         self.done: list[tuple[str, tuple[str, int] | None]] = []  # audits, and entries they paused
@@ -86,10 +87,11 @@ class _Page:
         n = await audits.count_open(tenant=self.visit.tenant, language=self.language or None)
         reports = await audits.reports(tenant=self.visit.tenant)
         self.waiting.text = t("audit.waiting", n=f"{n:,}")
+        self.shown = self.ahead[0] if self.ahead else None
         self.now.clear()
         with self.now:
-            if self.ahead:
-                self._audit(self.ahead[0])
+            if self.shown:
+                self._audit(self.shown)
             else:
                 empty(t("audit.empty"), t("audit.empty_hint"))
         self.bound.clear()
@@ -145,6 +147,9 @@ class _Page:
     async def _judge(self, verdict: Said) -> None:
         """Keep the verdict; the next one follows at once."""
         if not self.ahead or self.busy:  # a key pressed twice must not judge what nobody has seen yet
+            return
+        if self.ahead[0] is not self.shown:
+            await self._draw()
             return
         if verdict == "misled" and self.ahead[0].tier != "rag":
             return
