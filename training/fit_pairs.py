@@ -117,6 +117,19 @@ def untrained(languages: tuple[str, ...], *, turns: bool = False) -> Trained:
     return made
 
 
+def begin_with_mean(what: Trained, folders: Sequence[Path]) -> None:
+    """Load the mean of the weights of models trained from one (model soups, Wortsman et al. 2022)."""
+    parts = (what.model, what.head)
+    sums = [dict.fromkeys(part.state_dict(), 0.0) for part in parts]
+    for folder in folders:
+        load_exported(what.model, what.head, folder)
+        for total, part in zip(sums, parts, strict=True):
+            for name, value in part.state_dict().items():
+                total[name] = total[name] + value / len(folders)
+    for total, part in zip(sums, parts, strict=True):
+        part.load_state_dict(total)
+
+
 def pairs_for(data: Path, languages: Sequence[str], wanted: dict[str, int]) -> list[Pair]:
     """So many pairs of each source, those that we made in either direction, all in random order."""
     found: list[Pair] = []
@@ -208,7 +221,9 @@ def main() -> None:
     parser.add_argument("languages", choices=("en", "ja,zh", "en,ja,zh"))
     parser.add_argument("pairs", nargs="*", metavar="SOURCE=PAIRS", help="none: only measure and export")
     parser.add_argument("--rate", type=float, help="of learning")
-    parser.add_argument("--begin", type=Path, metavar="FOLDER", help="go on from this model")
+    parser.add_argument(
+        "--begin", type=Path, nargs="+", metavar="FOLDER", help="go on from this model, or the mean of these"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--export", type=Path, metavar="FOLDER", help="write the model there")
     arguments = parser.parse_args()
@@ -218,7 +233,7 @@ def main() -> None:
     languages = tuple(arguments.languages.split(","))
     what = untrained(languages, turns=len(languages) == len(LANGUAGES))
     if arguments.begin:
-        load_exported(what.model, what.head, arguments.begin)
+        begin_with_mean(what, arguments.begin)
     wanted = {source: int(number) for source, number in (one.split("=") for one in arguments.pairs)}
     if wanted:
         pairs = pairs_for(arguments.data, what.languages, wanted)

@@ -59,10 +59,13 @@ def _next_turns(lines: Sequence[str], *, kept: bool) -> Iterator[NextTurn]:
 
 
 def turn_pairs(languages: Sequence[str], number: int) -> list[Pair]:
-    """So many pairs of what was said and what comes next, each turn about as often: 1 if it leans."""
-    learnt = [one for language in languages for one in written_turns(language) if not one.kept]
+    """So many pairs of what was said and what comes next, as many of each language: 1 if it leans."""
     found: list[Pair] = []
-    while len(found) < number:
-        again = random.sample(learnt, min(len(learnt), number - len(found)))
-        found += [one.as_pair for one in again]
+    for language in languages:
+        learnt = [one.as_pair for one in written_turns(language) if not one.kept]
+        left = number // len(languages)
+        while left:  # each turn about as often
+            again = random.sample(learnt, min(len(learnt), left))
+            found += again
+            left -= len(again)
     return found
