@@ -31,6 +31,11 @@ PLANTS = {
     "Who waters the plants in the library?": "Who is it that waters the plants in the library?",
     "Does the library have a seed bank?": "Has the library got a seed bank?",
 }
+MAPS = {
+    "Can I borrow a map of the mountains at the library?": "Is it possible to borrow a map of the mountains at the library?",
+    "Who draws the maps on the library's wall?": "Who is it that draws the maps on the library's wall?",
+    "Does the library keep old sea charts?": "Does the library keep any old sea charts?",
+}
 STAMPS = {
     "Where can I have my parking ticket stamped at the library?": "Where can I get my parking ticket stamped at the library?",
     "Is there a stamp collectors' club at the library?": "Does the library have a club of stamp collectors?",
@@ -108,19 +113,25 @@ def test_a_key_counts_as_soon_as_the_next_card_shows(
         assert sato.errors == []
 
 
+@pytest.mark.parametrize(("read", "questions"), [("reports", PLANTS), ("list", MAPS)])
 def test_what_could_not_be_shown_is_not_judged(
-    desk: Gateway, chromium: Chromium, monkeypatch: pytest.MonkeyPatch
+    desk: Gateway,
+    chromium: Chromium,
+    monkeypatch: pytest.MonkeyPatch,
+    read: str,
+    questions: Mapping[str, str],
 ) -> None:
     """A key pressed while the card before still stands there only shows the next one."""
-    first, second, *_ = _served(desk, PLANTS)
-    reports, broken = desk.services.audits.reports, [False, True]
+    first, second, *_ = _served(desk, questions)
+    reading, broken = getattr(desk.services.audits, read), [False, True]
 
-    async def breaking_once(**wanted: Any) -> tuple[ShelfReport, ...]:
+    async def breaking_once(**wanted: Any) -> Any:
         if broken and broken.pop(0):
             raise DatabaseUnavailable("the database went away")
-        return await reports(**wanted)
+        return await reading(**wanted)
 
-    monkeypatch.setattr(desk.services.audits, "reports", breaking_once)
+    monkeypatch.setattr("gateway.console.pages.audit.AHEAD", 1)
+    monkeypatch.setattr(desk.services.audits, read, breaking_once)
     with chromium.person(desk.url) as sato:
         page = sato.sign_in(at="/console/audit?language=en")
         card = page.locator(".audit")

@@ -87,7 +87,7 @@ class _Page:
         n = await audits.count_open(tenant=self.visit.tenant, language=self.language or None)
         reports = await audits.reports(tenant=self.visit.tenant)
         self.waiting.text = t("audit.waiting", n=f"{n:,}")
-        self.shown = self.ahead[0] if self.ahead else None
+        self.shown = self._first()
         self.now.clear()
         with self.now:
             if self.shown:
@@ -110,6 +110,9 @@ class _Page:
         )
         self.ahead.extend(page.items)
         self.last = page.items[-1].id if page.next else None
+
+    def _first(self) -> Audit | None:
+        return self.ahead[0] if self.ahead else None
 
     def _audit(self, audit: Audit) -> None:
         t = self.visit.t
@@ -146,16 +149,16 @@ class _Page:
 
     async def _judge(self, verdict: Said) -> None:
         """Keep the verdict; the next one follows at once."""
-        if not self.ahead or self.busy:  # a key pressed twice must not judge what nobody has seen yet
+        if self.busy:  # a key pressed twice must not judge what nobody has seen yet
             return
-        if self.ahead[0] is not self.shown:
+        if self.shown is not self._first():
             await self._draw()
             return
-        if verdict == "misled" and self.ahead[0].tier != "rag":
+        if self.shown is None or (verdict == "misled" and self.shown.tier != "rag"):
             return
         self.busy = True
         try:
-            await self._judged(self.ahead[0], verdict)
+            await self._judged(self.shown, verdict)
         finally:
             self.busy = False
 
