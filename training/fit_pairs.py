@@ -28,6 +28,7 @@ import torch
 from sklearn.metrics import roc_auc_score
 from tokenizers import Encoding, Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.optim.swa_utils import AveragedModel
 from transformers import AutoModel
 
 from cache.reading.text import normalise
@@ -119,15 +120,13 @@ def untrained(languages: tuple[str, ...], *, turns: bool = False) -> Trained:
 
 def begin_with_mean(what: Trained, folders: Sequence[Path]) -> None:
     """Load the mean of the weights of models trained from one (model soups, Wortsman et al. 2022)."""
-    parts = (what.model, what.head)
-    sums = [dict.fromkeys(part.state_dict(), 0.0) for part in parts]
+    means = [(part, AveragedModel(part)) for part in (what.model, what.head)]
     for folder in folders:
         load_exported(what.model, what.head, folder)
-        for total, part in zip(sums, parts, strict=True):
-            for name, value in part.state_dict().items():
-                total[name] = total[name] + value / len(folders)
-    for total, part in zip(sums, parts, strict=True):
-        part.load_state_dict(total)
+        for part, mean in means:
+            mean.update_parameters(part)
+    for part, mean in means:
+        part.load_state_dict(mean.module.state_dict())
 
 
 def pairs_for(data: Path, languages: Sequence[str], wanted: dict[str, int]) -> list[Pair]:
