@@ -54,7 +54,7 @@ class Refusal:
     line: int
     field: str
     expected: str
-    why: str = ""  # duplicate | withdrawn; else the field can't be used
+    why: str = ""  # duplicate | contradicted | withdrawn; else the field can't be used
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,8 @@ async def import_entries(
     while batch := await to_thread.run_sync(lambda: _some(rows)):
         usable = reading.usable(batch)
         results = await store.put(tenant, [one for _, one in usable], by=by, keep=keep)
-        for (line, _), result in zip(usable, results, strict=True):
-            reading.became(line, result)
+        for (line, one), result in zip(usable, results, strict=True):
+            reading.became(line, one, result)
         if progress is not None:
             progress(len(batch))
     return reading.report()
@@ -210,7 +210,7 @@ class _Reading:
         self._counts = {"created": 0, "edited": 0, "unchanged": 0}
         self._refused: list[Refusal] = []
         self._ids: dict[str, int] = {}  # the line of each id
-        self._lines: dict[str, int] = {}  # of each entry that came of a line
+        self._lines: dict[str, tuple[int, int]] = {}  # of each entry that came of one: it, its answer's hash
         self._written: list[Remark] = []
         self._unknown: dict[str, int] = {}  # the first line of each column that is not read
 
@@ -224,16 +224,19 @@ class _Reading:
                 self._refused.append(_refusal(row.line, wrong))
         return found
 
-    def became(self, line: int, result: Put | CacheError) -> None:
+    def became(self, line: int, one: Incoming, result: Put | CacheError) -> None:
         """Note what became of a line."""
         if isinstance(result, Put):
             self._counts[result.change] += 1
-            self._lines.setdefault(result.entry.id, line)
+            self._lines.setdefault(result.entry.id, (line, hash(result.entry.answer)))
             self._read_script(line, result.entry)
             self._read_days(line, result.entry)
         elif isinstance(result, DuplicatePhrasing) and result.other in self._lines:
-            expected = f"“{result.phrasing}” stands in line {self._lines[result.other]} already"
-            self._refused.append(Refusal(line, result.field, expected, "duplicate"))
+            before, answer = self._lines[result.other]
+            expected, why = f"“{result.phrasing}” stands in line {before} already", "duplicate"
+            if hash(one.content.answer) != answer:  # and nobody knows yet which one is right
+                expected, why = f"{expected}, with another answer, which was taken", "contradicted"
+            self._refused.append(Refusal(line, result.field, expected, why))
         else:
             self._refused.append(_refusal(line, result))
 

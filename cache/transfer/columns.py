@@ -29,7 +29,8 @@ _ALIASES = {  # as helpdesks head their own sheets; only what can mean one thing
     "valid_until": "有効期限 有効終了日 公開終了日 掲載終了日 有效期至 有效期截止 "
     "失效日期 失效时间 失效時間 到期日 到期时间",
     "review_by": "見直し日 見直し期限 次回見直し日 复核日期 复核期限 复审日期",
-    "owner": "担当 担当者 担当部署 负责人 負責人 负责部门 負責部門 责任人 责任部门",
+    "owner": "担当 担当者 担当部署 担当課 担当部課 所管課 主管課 所管部署 "
+    "负责人 負責人 负责部门 負責部門 责任人 责任部门",
     "sources": "出典 参照文書 出处 出處 资料来源 知识来源",
 }
 _NUMBERED = ("phrasing", "phrasing ", *_ALIASES["phrasings"].split())
@@ -44,6 +45,8 @@ _ERRORS = {  # of Excel, LibreOffice and Google Sheets
 }  # fmt: skip
 _FURTHER = re.compile(r"phrasing_(\d+)")
 _DAY = re.compile(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?(?:[ T](?:0?0:00|23:59)(?::\d\d)?)?")
+_ERA = re.compile(r"(令和|平成|[rh])(元|\d{1,2})([-/.年].*)", re.IGNORECASE | re.DOTALL)
+_YEAR_BEFORE = {"令和": 2018, "r": 2018, "平成": 1988, "h": 1988}
 KNOWN = (*TEXTS, *DAYS, "sources", "phrasings")
 
 
@@ -142,11 +145,18 @@ def _source_object(one: Any) -> Source:
 
 
 def _day(values: Mapping[str, Any], name: str) -> date | None:
-    """A day as people write it: 2026-04-01, 2026/4/1, 2026年4月1日; as sheets do: 2026/4/1 0:00."""
+    """A day as people write it: 2026-04-01, 2026/4/1, 2026年4月1日, 令和8年4月1日, R8.4.1.
+
+    Sheets write 2026/4/1 0:00, too.
+    """
     text = _text(values, name)
     if not text:
         return None
-    found = _DAY.fullmatch(unicodedata.normalize("NFKC", text))
+    written = unicodedata.normalize("NFKC", text)
+    if era := _ERA.fullmatch(written):
+        year = _YEAR_BEFORE[era[1].lower()] + (1 if era[2] == "元" else int(era[2]))
+        written = f"{year}{era[3]}"
+    found = _DAY.fullmatch(written)
     try:
         return date(*map(int, found.groups())) if found else date.fromisoformat(text)
     except ValueError as wrong:

@@ -234,14 +234,16 @@ def _sheet_cells(
             found = "; ".join(
                 f"“{one.title}”: {', '.join(_header(one, headings)) or 'none'}" for one in sheets
             )
-            raise UnreadableTable(f"{path.name}: no sheet has the columns {', '.join(required)} ({found})")
+            raise UnreadableTable(
+                f"{path.name}: no sheet has {', '.join(required)} in its first row ({found})"
+            )
         rows = enumerate(_rows_of((headed or sheets)[0]), start=1)
         yield from ((line, cells) for line, cells in rows if line == 1 or any(cells))
 
 
 def _rows_of(sheet: Any) -> Iterator[Sequence[Any]]:
-    rows: Iterator[Sequence[Any]] = sheet.iter_rows(max_col=_MOST_COLUMNS, values_only=True)
-    return rows
+    for row in sheet.iter_rows(max_col=_MOST_COLUMNS, values_only=True):
+        yield [cell.replace("_x000D_", "\r") if isinstance(cell, str) else cell for cell in row]
 
 
 def _refuse_bomb(path: Path) -> None:

@@ -272,6 +272,24 @@ async def test_columns_that_nothing_is_read_from_are_told_once(
     assert (await import_entries(store, "shop", tmp_path / name, by="ann")).remarks == ()
 
 
+@pytest.mark.parametrize(
+    ("written", "day"),
+    [
+        ("令和8年4月1日", date(2026, 4, 1)),
+        ("令和元年５月１日", date(2019, 5, 1)),
+        ("R8.4.1", date(2026, 4, 1)),
+        ("㍻31/4/30", date(2019, 4, 30)),
+    ],
+)
+async def test_a_day_may_be_written_in_a_japanese_era(
+    store: EntryStore, tmp_path: Path, written: str, day: date
+) -> None:
+    rows = f"質問,回答,言語,公開開始日,担当課\n料金は？,5円です。,ja,{written},経理課\n"
+    assert await imported(store, tmp_path / "faq.csv", rows) == ()
+    (entry,) = (await store.list("shop")).entries
+    assert (entry.valid_from, entry.owner) == (day, "経理課")
+
+
 async def test_spreadsheet_habits_are_understood(store: EntryStore, tmp_path: Path) -> None:
     assert not await imported(
         store, tmp_path / "a.csv", "\ufeffQuestion;Answer;Language\nSemicolons?;Yes;en\n"
@@ -286,6 +304,16 @@ async def test_spreadsheet_habits_are_understood(store: EntryStore, tmp_path: Pa
     assert set(found) == {"Semicolons?", "Tabs?", "404"}
     assert (found["404"].phrasings, found["404"].answer) == (("404", "true"), "5")
     assert found["404"].valid_from == date(2026, 4, 1)
+
+
+async def test_an_end_of_line_that_xml_has_no_letter_for_is_one(store: EntryStore, tmp_path: Path) -> None:
+    workbook = Workbook()
+    workbook.active.append(["question", "answer", "language"])
+    workbook.active.append(["How?", "First this._x000D_\nThen that.", "en"])
+    workbook.save(tmp_path / "faq.xlsx")
+    await import_entries(store, "shop", tmp_path / "faq.xlsx", by="ann")
+    (entry,) = (await store.list("shop")).entries
+    assert entry.answer == "First this.\nThen that."
 
 
 async def test_errors_of_a_sheet_are_no_texts(store: EntryStore, tmp_path: Path) -> None:
@@ -335,7 +363,7 @@ async def test_the_sheet_of_a_workbook_that_has_the_columns_is_read(
     [
         (
             {"表紙": COVER, "一覧": ["質問", "答"]},
-            "no sheet has the columns question, answer (“表紙”: faq一覧, 2026年版; “一覧”: question, 答)",
+            "no sheet has question, answer in its first row (“表紙”: faq一覧, 2026年版; “一覧”: question, 答)",
         ),
         ({"FAQ": FAQ, "old": FAQ}, "expected one sheet with question, answer, found “FAQ”, “old”"),
         ({"表紙": COVER}, "missing columns: question, answer (found: faq一覧, 2026年版)"),
@@ -373,10 +401,20 @@ async def test_a_question_that_stands_twice_in_a_file_is_refused_with_the_other_
     store: EntryStore, tmp_path: Path
 ) -> None:
     file = tmp_path / "faq.csv"
-    text = HEADER + "One?,1,en\nTwo?,2,en\nONE!,2,en\n"
+    text = HEADER + "One?,1,en\nTwo?,2,en\nONE!,1,en\n"
     for _ in range(2):  # the second time line 2 changes nothing, and is still the one that was met
         (refused,) = await imported(store, file, text)
         assert refused == Refusal(4, "phrasings", "“ONE!” stands in line 2 already", "duplicate")
+
+
+async def test_a_row_that_contradicts_an_earlier_one_is_refused_as_such(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    text = HEADER + "One?,1,en\nONE!,2,en\n"
+    for _ in range(2):
+        (refused,) = await imported(store, tmp_path / "faq.csv", text)
+        expected = "“ONE!” stands in line 2 already, with another answer, which was taken"
+        assert refused == Refusal(3, "phrasings", expected, "contradicted")
 
 
 async def test_an_export_that_is_edited_and_imported_changes_the_answers(
