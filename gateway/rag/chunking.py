@@ -27,6 +27,7 @@ _CJK = r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60]"
 _WRAPPED_CJK = re.compile(rf"(?<={_CJK})\n|\n(?={_CJK})")
 _PARAGRAPHS = re.compile(r"\n[ \t\u3000]*\n+")
 _SPACES = re.compile(r"[ \t\u00a0]+")
+_DIGIT = re.compile(r"\d")
 _ANNOUNCES = re.compile(r"[:：]\s*$")  # what comes next belongs to it
 _BREAKS = ("\n", "。", "，", "、", "; ", ", ", " ")  # where to cut what has no sentences
 
@@ -136,12 +137,25 @@ def _table(node: SyntaxTreeNode) -> Iterator[str]:
     rows = [
         [_inline(cell.children) for cell in row.children] for part in node.children for row in part.children
     ]
-    head, *body = rows
+    head, *body = rows[1:] if _headed_below(rows) else rows
     for row in body:
         cells = [f"{name}: {cell}" if name else cell for name, cell in zip(head, row, strict=False) if cell]
         yield f"- {'; '.join(cells)}"
     if not body:
         yield f"- {'; '.join(head)}"
+
+
+def _headed_below(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row is the head of a table without one, as Word's are: words, with figures below.
+
+    A table of two columns may be a list of names, each with what it names (desk, telephone), and have none.
+    """
+    if len(rows) < 3 or any(rows[0]) or not all(rows[1]) or any(map(_DIGIT.search, rows[1])):
+        return False
+    below = rows[2:]
+    if len(rows[1]) == 2:
+        return all(_DIGIT.search(row[0]) for row in below)
+    return all(any(map(_DIGIT.search, row)) for row in below)
 
 
 def _inline(nodes: Iterable[SyntaxTreeNode]) -> str:

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,16 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 _NOT_CONTENT = ("script", "style", "nav", "template", "noscript", "svg", "form", "head")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # text has none of these; binary files soon do
 _SAMPLE = 20_000  # characters that tell a document's language
+# Fonts draw a radical and the character of its shape alike, and a PDF often names the radical: ⽇ for 日.
+# NFKC knows those of Kangxi; of the supplement it knows two.
+_SUPPLEMENT = (
+    "⺠民⻁虎⻄西⻅见⻆角⻉贝⻋车⻑長⻓长⻔门⻘青⻙韦⻚页⻛风⻜飞⻝食"
+    "⻢马⻤鬼⻥鱼⻦鸟⻨麦⻩黄⻫斉⻬齐⻭歯⻮齿⻯竜⻰龙⻲亀"
+)
+_RADICALS = {
+    **{code: unicodedata.normalize("NFKC", chr(code)) for code in (*range(0x2F00, 0x2FD6), 0x2E9F, 0x2EF3)},
+    **str.maketrans(dict(zip(_SUPPLEMENT[::2], _SUPPLEMENT[1::2], strict=True))),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +220,7 @@ def _converter() -> Callable[[Path], str]:
 
     def convert(file: Path) -> str:
         try:
-            return converter.convert_local(file).markdown
+            return converter.convert_local(file).markdown.translate(_RADICALS)
         except MarkItDownException as exc:
             raise _Unreadable(f"could not be converted ({type(exc).__name__})") from exc
 

@@ -57,6 +57,27 @@ def test_markdown_is_cut_along_its_headings_and_read_as_plain_text() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        (
+            ["年齢|負担", "６歳未満|２割", "７０歳未満|３割"],
+            ["- 年齢: ６歳未満; 負担: ２割", "- 年齢: ７０歳未満; 負担: ３割"],
+        ),
+        (["item|loan|fee", "book|2 weeks|none"], ["- item: book; loan: 2 weeks; fee: none"]),
+        (["窓口|市民課", "電話|03-1234"], ["- 窓口; 市民課", "- 電話; 03-1234"]),
+        (["9:00|opens|daily", "17:00|closes|daily"], ["- 9:00; opens; daily", "- 17:00; closes; daily"]),
+        (["item|loan"], ["- item; loan"]),
+    ],
+)
+def test_a_table_without_a_head_has_one_in_its_first_row_if_it_looks_like_one(
+    rows: list[str], lines: list[str]
+) -> None:
+    columns = rows[0].count("|") + 1
+    table = "\n".join(f"|{row}|" for row in ["|".join([" "] * columns), "|".join(["---"] * columns), *rows])
+    assert texts(table) == [("Library", "\n".join(lines))]
+
+
 def test_a_title_that_is_not_the_first_heading_stands_before_it() -> None:
     assert texts("# Fees\n\n100 yen.", title="Parking") == [("Parking › Fees", "100 yen.")]
 

@@ -131,6 +131,13 @@ def test_a_word_file_is_read_with_its_headings(tmp_path: Path) -> None:
     assert (chunk.heading, chunk.text) == ("rule › Overtime", "Ask your manager before you stay.")
 
 
+def test_radicals_that_a_font_put_for_characters_are_read_as_these(tmp_path: Path) -> None:
+    pytest.importorskip("markitdown")
+    write_docx(tmp_path / "tax.docx", heading="軽⾃動⾞税", text="4⽉1⽇に住⺠だった⼈が払います。")
+    [chunk] = read(tmp_path)[0]["tax.docx"].chunks
+    assert (chunk.heading, chunk.text) == ("tax › 軽自動車税", "4月1日に住民だった人が払います。")
+
+
 def test_office_files_without_the_extra_are_refused_with_the_command_that_helps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,27 @@ def test_a_heading_goes_along_where_the_sentence_cannot_be_understood_without_it
     assert quotation("When is the swimming pool open?", found) == "Swimming pool: Open from nine to five."
 
 
+SEALS = "印鑑登録は市民課で申請してください。登録手数料は300円です。"
+HEALTH = "資格証の再交付の手数料は200円です。"
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("犬の登録手数料はいくらですか", None),
+        ("パスポートの登録手数料は", None),
+        ("会社の印鑑登録はどこですか", None),
+        ("印鑑登録の手数料はいくらですか", "印鑑登録：登録手数料は300円です。"),
+        ("現在の登録手数料はいくらですか", "登録手数料は300円です。"),
+        ("市役所の登録手数料はいくらですか", "登録手数料は300円です。"),
+        ("国保の資格証の再交付はいくらですか", "資格証の再交付の手数料は200円です。"),
+    ],
+)
+def test_nothing_is_quoted_that_is_said_of_something_else(asked: str, answer: str | None) -> None:
+    found = [passage(SEALS, heading="印鑑登録"), passage(HEALTH, heading="国民健康保険", number=2)]
+    assert quotation(asked, found) == answer
+
+
 @pytest.mark.parametrize("texts", [[], ["Bags are left at the entrance."], ["How many books can I borrow?"]])
 async def test_where_nothing_answers_nothing_is_quoted(texts: list[str]) -> None:
     asked = "Wie viele Bücher?"
