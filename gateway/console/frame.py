@@ -70,6 +70,7 @@ def _person(visit: Visit) -> None:
             .props("flat no-caps dense")
             .classes("who")
         )
+        who.props["aria-label"] = visit.person.name  # on a narrow screen the icon stands alone
         with who, ui.menu().props("anchor='bottom right' self='top right'"):
             with ui.element("div").classes("whoami"):
                 ui.label(visit.person.name).classes("strong")

@@ -12,14 +12,15 @@ from zoneinfo import ZoneInfo
 import structlog
 from nicegui import Client, ui
 
-from cache.errors import CacheError
+from cache.errors import CacheError, DuplicatePhrasing, InvalidEntry
 from classifiers import ClassifierError
 from encoders import EncoderError
 from gateway.assembly import Services
 from gateway.console.components.keys import Keys
+from gateway.console.components.reasons import expected_of
 from gateway.console.components.telling import Telling, Undo, tell
 from gateway.console.texts import Texts
-from gateway.errors import NotAllowed, SekishoError
+from gateway.errors import InvalidRequest, NotAllowed, SekishoError
 from gateway.people import Person, PersonRole
 from gateway.recording.failures import log_failure
 from storage.sql import DatabaseUnavailable
@@ -98,4 +99,19 @@ def _explained(t: Texts, problem: Exception) -> str:
         return t("errors.internal_error")
     code = problem.code if isinstance(problem, SekishoError) else type(problem).__name__
     said = t.or_else(f"errors.{code}", t("errors.other"))
-    return f"{said} {problem}" if t.language == "en" else said
+    if t.language == "en":
+        return f"{said} {problem}"
+    return said + expected_of(t, _field_of(problem), "")
+
+
+def _field_of(problem: Exception) -> str:
+    """The field that can't be used, where what it takes can be said whatever is wrong with it."""
+    match problem:
+        case DuplicatePhrasing():
+            return ""  # says it itself
+        case InvalidEntry(field=name) | InvalidRequest(param=str(name)) if name not in (
+            "question",
+            "language",
+        ):
+            return name
+    return ""

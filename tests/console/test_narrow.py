@@ -41,3 +41,21 @@ def test_a_question_has_room_in_the_queue(desk: Gateway, chromium: Chromium) -> 
         box = sato.sign_in().locator(".q-row .question", has_text="park my bicycle").bounding_box()
     assert box is not None, ticket
     assert box["width"] > SCREEN["width"] / 2
+
+
+def test_the_page_that_is_shown_stands_first_among_its_neighbours(desk: Gateway, chromium: Chromium) -> None:
+    with chromium.person(desk.url, viewport=SCREEN) as boss:
+        page = boss.sign_in("boss", at="/console/deliveries")
+        here, nav = page.locator(".bar nav a.here").bounding_box(), page.locator(".bar nav").bounding_box()
+    assert here is not None
+    assert nav is not None
+    assert here["x"] + here["width"] <= SCREEN["width"]
+    assert nav["width"] > 0.9 * SCREEN["width"]  # and does not share its line with the buttons
+
+
+def test_what_closes_a_ticket_is_scrolled_with_the_page(desk: Gateway, chromium: Chromium) -> None:
+    ticket = opened(desk, "Where in the library may I park my bicycle while I read?")
+    with chromium.person(desk.url, viewport=SCREEN | {"height": 500}) as sato:
+        side = sato.sign_in(at=f"/console/tickets/{ticket}").locator(".side")
+        expect(side).to_be_visible()
+        assert side.evaluate("element => element.scrollHeight - element.clientHeight") == 0

@@ -108,6 +108,16 @@ def test_no_page_holds_a_word_of_its_own(module: Path) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CONSOLE)))
+def test_no_page_quotes_in_the_way_of_one_language(module: Path) -> None:
+    texts = (
+        node.value
+        for node in ast.walk(ast.parse(module.read_text("utf-8")))
+        if isinstance(node, ast.Constant)
+    )
+    assert not [text for text in texts if isinstance(text, str) and re.search("[“”「」]", text)]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(CONSOLE)))
 def test_every_text_a_page_asks_for_is_there(module: Path) -> None:
     keys = texts_of("en").keys
     sections = {key.partition(".")[0] for key in keys}

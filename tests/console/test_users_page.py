@@ -36,6 +36,20 @@ def test_an_administrator_adds_and_disables_a_user(desk: Gateway, chromium: Chro
         assert boss.errors == []
 
 
+def test_what_is_wrong_with_a_new_user_is_said_in_the_language_of_the_page(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    with chromium.person(desk.url, locale="ja-JP") as boss:
+        page = boss.sign_in("boss", at="/console/users")
+        page.locator(".new-name input").fill("yamamoto")
+        page.locator(".new-password input").fill("短い")
+        page.locator("button.add-user").click()
+        expect(page.locator(".told")).to_contain_text("10文字以上")
+        page.locator(".new-name input").fill("sato")
+        page.locator("button.add-user").click()
+        expect(page.locator(".told").last).to_contain_text("パスワードを空欄に")
+
+
 def test_a_key_is_shown_once_and_is_useless_once_revoked(desk: Gateway, chromium: Chromium) -> None:
     with chromium.person(desk.url) as boss:
         page = boss.sign_in("boss", at="/console/users")

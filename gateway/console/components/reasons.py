@@ -11,7 +11,7 @@ from typing import Any
 from cache.matching import Objection
 from gateway.console.texts import Texts
 
-__all__ = ["objection_reason", "reason_of", "statement_reason"]
+__all__ = ["expected_of", "objection_reason", "reason_of", "statement_reason"]
 
 NAMED = 5  # parts of a kind that are spelled out
 
@@ -85,3 +85,10 @@ def _part(t: Texts, part: Found) -> str:
 def _some(texts: Iterable[str]) -> str:
     known = list(dict.fromkeys(texts))
     return ", ".join(known[:NAMED]) + (" …" if len(known) > NAMED else "")
+
+
+def expected_of(t: Texts, field: str, fallback: str) -> str:
+    """What a field takes; all further phrasings are alike, and all days."""
+    if field in ("valid_from", "valid_until", "review_by", "review_before"):
+        field = "day"
+    return t.or_else(f"expected.{'phrasings' if field.startswith('phrasing') else field}", fallback)

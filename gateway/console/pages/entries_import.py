@@ -13,6 +13,7 @@ from nicegui.events import UploadEventArguments
 from cache.errors import UnreadableTable
 from cache.transfer import ImportReport, Refusal, Remark, import_entries
 from gateway.console.components.figure import figure
+from gateway.console.components.reasons import expected_of
 from gateway.console.pages.ticket_parts import card
 from gateway.console.visit import Visit
 from gateway.language import ASKED_IN, LANGUAGES
@@ -121,22 +122,14 @@ class _Page:
         if report.refused:
             with card(t("entries.refused"), name="refusals"), ui.element("div").classes("refusal-list"):
                 for one in report.refused[:SHOWN_REFUSALS]:
-                    self._row(one, t.or_else(f"expected.{_family(one)}", one.expected), exactly=one.expected)
+                    said = expected_of(t, one.why or one.field, one.expected)
+                    self._row(one, said, exactly=one.expected)
 
     def _row(self, one: Refusal | Remark, said: str, *, exactly: str) -> None:
         ui.label(self.visit.t("entries.line", n=one.line)).classes("strong")
         ui.label(self.visit.t.or_else(f"entry.{one.field}", one.field))
         shown = exactly if self.visit.t.language == "en" else said
         ui.label(shown).classes("quiet").props["title"] = exactly
-
-
-def _family(one: Refusal) -> str:
-    """The kind of field, or why the entry meets another: all further phrasings are alike, and all days."""
-    if one.why:
-        return one.why
-    if one.field in ("valid_from", "valid_until", "review_by"):
-        return "day"
-    return "phrasings" if one.field.startswith("phrasing") else one.field
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from gateway.console.components.diff import show_changes
 from gateway.console.components.empty import empty
 from gateway.console.components.moments import dated, moment
 from gateway.console.pages.entry_form import Form
-from gateway.console.pages.entry_parts import collisions_of, history_of, suggestions_of
+from gateway.console.pages.entry_parts import collisions_of, competing, history_of, suggestions_of
 from gateway.console.pages.ticket_parts import card
 from gateway.console.visit import Visit
 from gateway.review.entries.approval import Approval, would_be
@@ -177,8 +177,7 @@ class _Page:
         """The way to being served, after a look at what the entry would compete with; None: rather not."""
         approval, t = self.visit.services.approvals.begin(), self.visit.t
         if rivals := await approval.rivals(entry):
-            shown = rivals[:SHOWN_RIVALS]
-            lines = [f"“{one.phrasing}” – “{one.other_phrasing}” ({one.score:.2f})" for one in shown]
+            lines = [competing(t, one) for one in rivals[:SHOWN_RIVALS]]
             body = t("ticket.competes_body") + "\n\n" + "\n".join(lines)
             if not await confirmed(t, t("ticket.competes"), body, yes=t("entry.all_the_same")):
                 return None

@@ -18,7 +18,7 @@ from gateway.console.texts import Texts
 from gateway.console.visit import Visit
 from gateway.review.entries.approval import Preview
 
-__all__ = ["collisions_of", "history_of", "suggestions_of"]
+__all__ = ["collisions_of", "competing", "history_of", "suggestions_of"]
 
 SHOWN_CHANGES = 30
 SHOWN_COLLISIONS = 6
@@ -49,6 +49,11 @@ def _deciding(visit: Visit, one: Suggestion, decide: Decide) -> None:
         work = visit.action(lambda accepted=name == "accept": decide(one.id, one.text, accepted))
         button = ui.button(icon=icon, on_click=work).props("flat dense round").classes(name)
         button.props(f'aria-label="{visit.t(f"entry.{name}")}"').tooltip(visit.t(f"entry.{name}"))
+
+
+def competing(t: Texts, one: Collision) -> str:
+    """Two phrasings that compete, on a line."""
+    return t("ticket.competes_pair", own=one.phrasing, other=one.other_phrasing, score=f"{one.score:.2f}")
 
 
 def collisions_of(visit: Visit, preview: Preview) -> None:

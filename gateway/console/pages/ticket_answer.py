@@ -11,6 +11,7 @@ from nicegui import ui
 from cache.entries import Entry, EntryKind, Source
 from cache.trial.collisions import Collision
 from gateway.console.components.confirm import confirmed
+from gateway.console.pages.entry_parts import competing
 from gateway.console.visit import Visit
 from gateway.errors import InvalidRequest
 from gateway.review.closing import Closed, Review
@@ -220,8 +221,7 @@ class Editor:
 
     async def _meant(self, found: Sequence[Collision]) -> bool:
         t = self.visit.t
-        pairs = [(one.phrasing, one.other_phrasing, one.score) for one in found[:SHOWN_COLLISIONS]]
-        lines = [f"“{own}” – “{other}” ({score:.2f})" for own, other, score in pairs]
+        lines = [competing(t, one) for one in found[:SHOWN_COLLISIONS]]
         body = t("ticket.competes_body") + "\n\n" + "\n".join(lines)
         return await confirmed(t, t("ticket.competes"), body, yes=t("ticket.publish_anyway"))
 

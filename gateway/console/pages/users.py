@@ -131,7 +131,9 @@ class _Page:
         """
         ours = {one.tenant for one in self.visit.person.memberships if one.role == "admin"}
         if not {one.tenant for one in user.memberships} <= ours:
-            raise InvalidRequest(f"{user.name} has a role in another tenant, too: use `sekisho users`")
+            raise InvalidRequest(
+                f"{user.name} has a role in another tenant, too: use `sekisho users`", param="elsewhere"
+            )
 
     def _new_user(self) -> None:
         t = self.visit.t
@@ -145,7 +147,9 @@ class _Page:
             async def add() -> None:
                 users = self.visit.services.people.users
                 if password.value and await users.find(name.value) is not None:
-                    raise InvalidRequest("this name is taken: give the user a role without a password")
+                    raise InvalidRequest(
+                        "this name is taken: give the user a role without a password", param="taken"
+                    )
                 await users.add(
                     name.value, tenant=self.visit.tenant, role=role.value, password=password.value or None
                 )
