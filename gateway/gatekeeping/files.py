@@ -25,7 +25,9 @@ def rows_of(file: Path, *, required: Sequence[str] = ()) -> Iterator[tuple[int, 
     """
     try:
         text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as exc:
+    except OSError as exc:
+        raise ConfigurationError(f"{file} can't be read: {exc.strerror}") from exc
+    except UnicodeDecodeError as exc:
         raise ConfigurationError(f"{file} can't be read: expected UTF-8 text ({exc})") from exc
     match file.suffix.lower():
         case ".txt":

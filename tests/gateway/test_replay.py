@@ -144,6 +144,11 @@ def test_a_file_that_cannot_be_read_is_named_with_its_line(
         questions_of_file(tmp_path / name)
 
 
+def test_a_file_that_is_not_there_is_not_blamed_for_its_encoding(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match=r"gone\.csv can't be read: No such file or directory$"):
+        questions_of_file(tmp_path / "gone.csv")
+
+
 def test_the_rates_count_a_question_as_often_as_it_was_asked() -> None:
     must, may = Verdict("must", "scope"), Verdict("may", "scope")
     found = Replay(

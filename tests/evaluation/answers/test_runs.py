@@ -211,6 +211,16 @@ def test_ray_finds_what_one_process_finds(tmp_path: Path, evaluate: Evaluate) ->
     assert equal(here, there)
 
 
+def test_a_metric_that_measured_nothing_has_no_interval_in_the_report(
+    tmp_path: Path, evaluate: Evaluate
+) -> None:
+    cases = write_rows(
+        tmp_path / "cases.jsonl", [{"question": "What is the fee?", "recorded_answer": "99 yen."}]
+    )
+    evaluate("answers", "--cases", cases, "--target", "recorded", "--out", tmp_path / "run")
+    assert '<div class="quiet">0 cases</div>' in (tmp_path / "run" / "report.html").read_text("utf-8")
+
+
 def test_the_report_needs_nothing_else_and_the_sheet_says_the_same(
     tmp_path: Path, evaluate: Evaluate
 ) -> None:
