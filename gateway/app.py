@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -15,7 +14,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.assembly import Services
 from gateway.errors import InvalidRequest, NotFound, SekishoError, StoreUnavailable
-from gateway.recording.failures import log_failure
 from gateway.routes import (
     answers,
     askers,
@@ -35,7 +33,7 @@ from gateway.routes import (
     suggestions,
     welcome,
 )
-from gateway.routes.envelope import envelope
+from gateway.routes.envelope import envelope, named
 from gateway.routes.middleware import BodyLimit, RequestId
 from storage.quick import REST_S
 from storage.sql import DatabaseUnavailable
@@ -77,11 +75,11 @@ def create_app(services: Services) -> FastAPI:
         app.add_middleware(TracedRequests, trace=services.trace)
     app.add_middleware(RequestId)
     app.add_exception_handler(SekishoError, _named)
-    app.add_exception_handler(DatabaseUnavailable, _store)
-    app.add_exception_handler(IndexUnavailable, _store)
+    app.add_exception_handler(DatabaseUnavailable, _named)
+    app.add_exception_handler(IndexUnavailable, _named)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _unforeseen)
+    app.add_exception_handler(Exception, _named)
     return app
 
 
@@ -124,44 +122,53 @@ def _render(request: Request, error: SekishoError, *, status: int | None = None)
 
 
 async def _named(request: Request, exc: Exception) -> JSONResponse:
-    assert isinstance(exc, SekishoError)  # noqa: S101 - for the type checker; FastAPI dispatches by type
-    return _render(request, exc)
-
-
-async def _store(request: Request, exc: Exception) -> JSONResponse:
-    structlog.get_logger("sekisho").error("store unavailable", error=str(exc))
-    return _render(
-        request, StoreUnavailable("the store can't be reached, nothing was kept; please try again")
-    )
+    return _render(request, named(exc))
 
 
 async def _invalid(request: Request, exc: Exception) -> JSONResponse:
     assert isinstance(exc, RequestValidationError)  # noqa: S101
-    return _render(request, _first(exc.errors()))
+    return _render(request, _first(exc.errors(), exc.body))
 
 
 async def _http(request: Request, exc: Exception) -> JSONResponse:
     assert isinstance(exc, HTTPException)  # noqa: S101
-    named = NotFound if exc.status_code == NotFound.status else InvalidRequest
-    return _render(request, named(str(exc.detail)), status=exc.status_code)
+    kind = NotFound if exc.status_code == NotFound.status else InvalidRequest
+    response = _render(request, kind(str(exc.detail)), status=exc.status_code)
+    response.headers.update(exc.headers or {})  # which methods are allowed
+    return response
 
 
-async def _unforeseen(request: Request, exc: Exception) -> JSONResponse:
-    """Last resort: the client gets no traceback; the log says what broke and where."""
-    log_failure(structlog.get_logger("sekisho"), "unforeseen error", exc)
-    return _render(
-        request, SekishoError("something broke on our side; it was logged under this request's id")
-    )
-
-
-def _first(problems: Any) -> InvalidRequest:
+def _first(problems: Sequence[Any], body: Any) -> InvalidRequest:
     """The first problem of a body as one sentence that names the field."""
     problem = problems[0]
     if problem["type"] == "json_invalid":
         return InvalidRequest(f"the body is not JSON: {problem['ctx']['error']}")
     if (problem["type"], problem["loc"]) == ("model_attributes_type", ("body",)):  # curl's own content type
         return InvalidRequest("expected a JSON object under `Content-Type: application/json`")
-    path = [str(part) for part in problem["loc"] if part != "body"]
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    message = problem["msg"].removeprefix("Value error, ")
-    return InvalidRequest(f"{'.'.join(path) or 'body'}: {message}{more}", param=".".join(path) or None)
+    found = [(_field(one, body), one["msg"].removeprefix("Value error, ")) for one in problems]
+    wrong = {field for field, _ in found if not any(_within(field, other) for other, _ in found)}
+    first = next(field for field in wrong if field == found[0][0] or _within(found[0][0], field))
+    of_first = [one for one in found if one[0] == first or _within(one[0], first)]
+    field, message = max(of_first, key=lambda one: len(one[0]))  # the kind of value that got furthest
+    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+    path = ".".join(field)
+    return InvalidRequest(f"{path or 'body'}: {message}{more}", param=path or None)
+
+
+def _within(field: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    return len(field) > len(other) and field[: len(other)] == other
+
+
+def _field(problem: Any, body: Any) -> tuple[str, ...]:
+    """Where it is, as the client wrote it; Pydantic's path also says which kind of value it tried."""
+    place, *parts = problem["loc"]
+    if place != "body":
+        return (place, *map(str, parts))
+    path = []
+    for part in parts:
+        if part in body if isinstance(body, dict) else isinstance(body, list) and isinstance(part, int):
+            path.append(str(part))
+            body = body[part]
+    if problem["type"] == "missing":
+        path += map(str, parts[-1:])
+    return tuple(path)

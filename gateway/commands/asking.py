@@ -70,7 +70,8 @@ async def _here(question: str, config: ConfigOption, tenant: str, group: str) ->
 
 async def _over_http(question: str, url: str, key: str) -> dict[str, Any]:
     """Our own path through OpenAI's client: its retries and its errors."""
-    async with openai.AsyncOpenAI(base_url=f"{url.rstrip('/')}/v1", api_key=key or "none") as client:
+    base_url = f"{url.rstrip('/').removesuffix('/v1')}/v1"  # with it or without
+    async with openai.AsyncOpenAI(base_url=base_url, api_key=key or "none") as client:
         try:
             body: dict[str, Any] = await client.post(
                 "/answers", body={"question": question}, cast_to=dict[str, Any]

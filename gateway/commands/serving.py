@@ -103,6 +103,11 @@ def _warnings(settings: Settings, documents: Sequence[SourceDocument | RefusedFi
     yield from map(str, refused)
     if settings.upstream.kind == "knowledge" and len(documents) == len(refused):
         yield "answers come from documents, and there are none."
+    if settings.upstream.kind == "openai" and settings.upstream.contexts is None:
+        yield (
+            "upstream.contexts does not say where the chatbot's passages stand: none of its answers can be "
+            f"checked (faithfulness.on_unchecked: {settings.faithfulness.on_unchecked})."
+        )
     if settings.faithfulness.streaming == "observe":
         yield OBSERVED
     if settings.storage.for_one_gateway:

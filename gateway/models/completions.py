@@ -31,6 +31,7 @@ OnText = Callable[[str, Mapping[str, Any]], None]  # is told text and reply as f
 
 _CONNECTIONS = 1000
 _IDLE_S = 30.0  # shorter than the keep-alive of common servers would be safe, longer saves handshakes
+_CUT = (aiohttp.ClientPayloadError, aiohttp.http_exceptions.PayloadEncodingError, httpx2.RemoteProtocolError)
 _SPEAKS_OF_THE_REQUEST = frozenset({400, 413, 422})  # an asker can cause these: they don't open the circuit
 
 
@@ -291,6 +292,8 @@ def _silence(exc: BaseException, limit_s: float) -> tuple[str, str]:
     cause = _bottom(exc)
     if isinstance(cause, TooLarge):
         return str(cause), "unreadable"
+    if isinstance(cause, _CUT):
+        return "broke off its answer", "broke_off"
     if isinstance(cause, TimeoutError) and not isinstance(cause, aiohttp.ConnectionTimeoutError):
         return f"did not answer within {limit_s:g} s", "timeout"
     return f"could not be reached ({type(cause).__name__})", "unreachable"

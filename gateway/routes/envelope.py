@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from gateway.errors import SekishoError
+import structlog
 
-__all__ = ["envelope"]
+from gateway.errors import SekishoError, StoreUnavailable
+from gateway.recording.failures import log_failure
+from storage.sql import DatabaseUnavailable
+from storage.vectors import IndexUnavailable
+
+__all__ = ["envelope", "named"]
 
 
 def envelope(error: SekishoError, *, code: str | None = None) -> dict[str, Any]:
@@ -19,3 +24,17 @@ def envelope(error: SekishoError, *, code: str | None = None) -> dict[str, Any]:
             "code": code or error.code,
         }
     }
+
+
+def named(exc: BaseException) -> SekishoError:
+    """Whatever broke, as the client is told it: no traceback; the log says what broke and where."""
+    log = structlog.get_logger("sekisho")
+    match exc:
+        case SekishoError():
+            return exc
+        case DatabaseUnavailable() | IndexUnavailable():
+            log.error("store unavailable", error=str(exc))
+            return StoreUnavailable("the store can't be reached, nothing was kept; please try again")
+        case _:
+            log_failure(log, "unforeseen error", exc)
+            return SekishoError("something broke on our side; it was logged under this request's id")

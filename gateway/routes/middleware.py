@@ -77,6 +77,8 @@ class BodyLimit:
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
             (b"connection", b"close"),
+            (b"x-sekisho-outcome", b"error"),
+            (b"x-sekisho-reason", error.code.encode()),
         ]
         await send({"type": "http.response.start", "status": error.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})

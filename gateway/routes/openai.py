@@ -17,10 +17,10 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from gateway.assembly import Services
 from gateway.domain import FILTERED, Choice, Conversation, Reply
-from gateway.errors import InvalidRequest, SekishoError
+from gateway.errors import InvalidRequest
 from gateway.people.access import ClientDep
 from gateway.routes.decision import decision, headers
-from gateway.routes.envelope import envelope
+from gateway.routes.envelope import envelope, named
 from gateway.routes.messages import Message, conversation
 from gateway.routes.services import ServicesDep
 from gateway.streaming import Line
@@ -31,6 +31,7 @@ router = APIRouter(prefix="/v1", tags=["openai"])
 
 MODEL = "sekisho"
 MOST_CHOICES = 8
+_REFUSED = InvalidRequest.status  # the one that `server.refusal_status` can be besides 200
 _LONGEST_ANSWER_S = 600.0  # at the end of the process, too: who waits for a verdict gets it
 _PIECES = re.compile(r"\S*\s*|.", re.DOTALL)
 _FOR_THE_CHATBOT = (
@@ -56,7 +57,7 @@ class ChatRequest(BaseModel):
 
     messages: Annotated[list[Message], Field(min_length=1)]
     model: Annotated[str, Field(max_length=200)] = MODEL
-    stream: bool = False
+    stream: bool | None = None
     stream_options: StreamOptions | None = None
     n: Annotated[int | None, Field(ge=1, le=MOST_CHOICES)] = None
     tools: list[Any] | None = None
@@ -86,13 +87,12 @@ class ChatRequest(BaseModel):
 async def chat(body: ChatRequest, request: Request, caller: ClientDep, services: ServicesDep) -> Response:
     """Answer a question, refuse it, or pass it to a person."""
     body.refuse_what_cannot_be_checked()
-    server = services.settings.server
     asked = conversation(
         body.messages,
         tenant=caller.tenant,
         group=caller.group,
         request_id=request.state.request_id,
-        limits=server,
+        limits=services.settings.server,
         asker=body.user,
         options=body.options(),
         choices=body.n or 1,
@@ -100,17 +100,22 @@ async def chat(body: ChatRequest, request: Request, caller: ClientDep, services:
     if body.stream:
         return await _stream(services, asked, body)
     reply = await services.pipeline.answer(asked)
-    status = server.refusal_status if reply.name == "refused" else 200
-    if status != 200:
-        refused = InvalidRequest(reply.text)
-        return JSONResponse(envelope(refused, code="content_filter"), status, headers(reply))
-    return JSONResponse(_completion(reply, body.model, request.state.request_id), status, headers(reply))
+    if refused := _refusal(reply, services):
+        return JSONResponse(refused, _REFUSED, headers(reply))
+    return JSONResponse(_completion(reply, body.model, request.state.request_id), headers=headers(reply))
 
 
 @router.get("/models")
 async def models(caller: ClientDep) -> dict[str, Any]:
     """The one model we are."""
     return {"object": "list", "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": "sekisho"}]}
+
+
+def _refusal(reply: Reply, services: Services) -> dict[str, Any] | None:
+    """The error that a refusal is to clients that want one."""
+    if reply.name != "refused" or services.settings.server.refusal_status != _REFUSED:
+        return None
+    return envelope(InvalidRequest(reply.text), code="content_filter")
 
 
 def _completion(reply: Reply, model: str, request_id: str) -> dict[str, Any]:
@@ -133,7 +138,7 @@ def _completion(reply: Reply, model: str, request_id: str) -> dict[str, Any]:
     }
 
 
-async def _stream(services: Services, asked: Conversation, body: ChatRequest) -> EventSourceResponse:
+async def _stream(services: Services, asked: Conversation, body: ChatRequest) -> Response:
     """Comments until something may leave. A verdict before the first of them goes into the headers, too."""
     line = Line()
     keep_alive_s = services.settings.server.keep_alive_s
@@ -142,6 +147,8 @@ async def _stream(services: Services, asked: Conversation, body: ChatRequest) ->
     await asyncio.wait({answering, opening}, timeout=keep_alive_s, return_when=asyncio.FIRST_COMPLETED)
     opening.cancel()
     known = headers(answering.result()) if answering.done() else {}  # an error is still a plain error here
+    if answering.done() and (refused := _refusal(answering.result(), services)):
+        return JSONResponse(refused, _REFUSED, known)
     stream = _Stream(line, answering, body, asked.request_id, services)
     return EventSourceResponse(
         stream.events(),
@@ -169,7 +176,8 @@ class _Stream:
         self._model = body.model
         self._counts = bool(body.stream_options and body.stream_options.include_usage)
         self._request_id = request_id
-        self._telemetry = services.telemetry
+        self._created = int(time())  # one for all chunks
+        self._services = services
         self._mode = services.settings.faithfulness.streaming
         self._silent = True
 
@@ -181,15 +189,23 @@ class _Stream:
             async for piece in self._line.pieces(until=self._answering):
                 for event in self._said(piece):
                     yield event
-            reply = await self._answering
-        except SekishoError as exc:  # the status is gone already: the error is the last event
-            yield ServerSentEvent(json.dumps(envelope(exc), ensure_ascii=False))
-            return
         finally:
             await self._hang_up()
-        for event in self._ending(reply):
+        if error := self._error():
+            yield ServerSentEvent(json.dumps(error, ensure_ascii=False))
+            return
+        for event in self._ending(self._answering.result()):
             yield event
         yield ServerSentEvent("[DONE]")
+
+    def _error(self) -> dict[str, Any] | None:
+        """What broke on the way: the status is gone already, so it is the last event."""
+        broke = self._answering.exception()
+        if broke is None:
+            return _refusal(self._answering.result(), self._services)
+        error = named(broke)
+        self._services.telemetry.metrics.errors.labels(error.code).inc()
+        return envelope(error)
 
     async def _hang_up(self) -> None:
         """Who leaves early is not waited for by the chatbot; what was decided is still recorded."""
@@ -202,7 +218,7 @@ class _Stream:
     def _said(self, text: str, index: int = 0) -> Iterator[ServerSentEvent]:
         """Words of a choice, after its role."""
         if self._silent:
-            self._telemetry.first_words(self._mode, self._line.age_s)
+            self._services.telemetry.first_words(self._mode, self._line.age_s)
             self._silent = False
             yield self._chunk({"role": "assistant", "content": ""})
         for piece in filter(None, _PIECES.findall(text)):
@@ -234,7 +250,7 @@ class _Stream:
         body = {
             "id": f"chatcmpl-{self._request_id}",
             "object": "chat.completion.chunk",
-            "created": int(time()),
+            "created": self._created,
             "model": self._model,
             **more,
         }

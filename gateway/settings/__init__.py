@@ -29,7 +29,7 @@ from gateway.settings.policy import (
     ReplySettings,
     TopicSettings,
 )
-from gateway.settings.types import Name, Section, Url
+from gateway.settings.types import Name, RefusalStatus, Section, Url
 from storage.address import driver_url
 from storage.sealing import Seal
 
@@ -221,6 +221,15 @@ class AuthSettings(Section):
         return frozenset(zip((key.tenant for key in self.keys), self.labels, strict=True))
 
     @model_validator(mode="after")
+    def _keys_differ(self) -> Self:
+        seen: dict[str, int] = {}
+        for place, key in enumerate(self.keys):
+            first = seen.setdefault(key.key.get_secret_value(), place)
+            if first != place:
+                raise ValueError(f"keys[{place}].key: expected a key of its own; keys[{first}] is the same")
+        return self
+
+    @model_validator(mode="after")
     def _labels_differ(self) -> Self:
         seen: dict[tuple[str, str], int] = {}
         for place, (key, label) in enumerate(zip(self.keys, self.labels, strict=True)):
@@ -242,7 +251,7 @@ class ServerSettings(Section):
     max_messages: int = Field(200, ge=1)
     max_question_chars: int = Field(8_000, ge=100)
     keep_alive_s: float = Field(5.0, gt=0)  # a silent stream gets a comment this often
-    refusal_status: Literal[200, 400] = 200  # 400 breaks chat front ends, some clients want it
+    refusal_status: RefusalStatus = 200  # 400 breaks chat front ends, some clients want it
 
 
 class LoggingSettings(Section):

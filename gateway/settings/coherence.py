@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from classifiers.text import normalise
+from classifiers.text import normalise, only_words
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.policy import read_examples
 from gateway.rag.contexts import read_contexts
@@ -90,7 +90,7 @@ def conflicts(settings: Settings) -> Iterator[Problem]:
         named.setdefault(topic.name, where)
     known: dict[str, Location] = {}
     for where, text in _examples(settings):
-        first = known.setdefault(normalise(text), where)
+        first = known.setdefault(only_words(normalise(text)), where)  # as the gate compares them
         if first[1] != where[1]:
             yield Problem(where, f"“{text}” is an example of {first[1]}, too", first)
 

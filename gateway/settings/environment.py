@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ _SECRETS = {
 _SEALS = "SEKISHO_STORAGE__ENCRYPTION_KEY"
 _DATABASE = ("storage", "url")
 _PASSWORD = re.compile(r"//[^/@]*:[^/@]+@")  # in a URL
+# Kubernetes tells every container where a service called sekisho is.
+_OF_KUBERNETES = re.compile(r"SEKISHO_(SERVICE_(HOST|PORT\w*)|PORT_\d+_(TCP|UDP|SCTP)\w*)")
 _FOR_THE_COMMAND_LINE = {"SEKISHO_CONFIG", "SEKISHO_URL", "SEKISHO_KEY"}
 
 
@@ -71,13 +74,19 @@ def _holds_a_secret(where: Location, value: str) -> bool:
 def unknown_variables() -> Iterator[str]:
     """An override that hits nothing is a mistake, not a wish."""
     for name in os.environ:
-        if name.startswith("SEKISHO_") and name not in _FOR_THE_COMMAND_LINE:
+        if name.startswith("SEKISHO_") and not _is_of_others(name):
             section = name.removeprefix("SEKISHO_").split("__")[0].lower()
             if section not in Settings.model_fields:
                 known = ", ".join(Settings.model_fields)
                 yield f"the environment variable {name} names no section; known: {known}"
         if name.upper() == _SEALS and not os.environ[name]:  # ignored, it would leave texts open
             yield f"the environment variable {name} is set to nothing"
+
+
+def _is_of_others(name: str) -> bool:
+    """Whether it was not meant for the configuration."""
+    link = name == "SEKISHO_PORT" and "://" in os.environ[name]
+    return link or name in _FOR_THE_COMMAND_LINE or _OF_KUBERNETES.fullmatch(name) is not None
 
 
 def not_json(exc: SettingsError) -> str:
@@ -88,11 +97,26 @@ def not_json(exc: SettingsError) -> str:
     return f'{" or ".join(of_it)}: expected JSON where a section or a list is due, as ["one", "two"]'
 
 
-def variable_at(where: Location, *, unknown: bool) -> str | None:
-    """The override of this very place; below an unknown key, too."""
+def variable_at(where: Location, *, below: bool) -> str | None:
+    """The override that brought what stands there: of this very place, of one below it, or JSON around it."""
     at = [str(name).lower() for name in where]
     for name in os.environ:
+        if not name.upper().startswith("SEKISHO_"):
+            continue
         parts = name.lower().removeprefix("sekisho_").split("__")
-        if name.upper().startswith("SEKISHO_") and (parts == at or (unknown and parts[: len(at)] == at)):
+        if parts == at or (below and parts[: len(at)] == at):
+            return name
+        if parts == at[: len(parts)] and _holds(os.environ[name], where[len(parts) :]):
             return name
     return None
+
+
+def _holds(value: str, where: Location) -> bool:
+    """Whether it is JSON in which something stands at this place."""
+    try:
+        found = json.loads(value)
+        for name in where:
+            found = found[name]
+    except (ValueError, LookupError, TypeError):
+        return False
+    return True

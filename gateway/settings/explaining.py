@@ -10,6 +10,7 @@ from pydantic import BaseModel, SecretStr
 from gateway.settings import Settings
 from gateway.settings.environment import is_secret, variable_at
 from gateway.settings.problems import Location, Problem, dotted
+from gateway.settings.types import NAME
 
 __all__ = ["explained"]
 
@@ -17,14 +18,20 @@ __all__ = ["explained"]
 def explained(error: Any) -> Problem:
     """The problem, blamed on the environment variable that brought it, if one did."""
     problem = _problem_of(error)
-    variable = variable_at(problem.where, unknown=error["type"] == "extra_forbidden")
+    variable = variable_at(problem.where, below=_is_a_section_of_its_own(error))
     if variable is None:
         return problem
     return Problem((), f"the environment variable {variable} ({dotted(problem.where)}): {problem.message}")
 
 
+def _is_a_section_of_its_own(error: Any) -> bool:
+    """Whether an override below this place can have brought what stands there: a key, or keys for a value."""
+    kind = error["type"]
+    return kind == "extra_forbidden" or (kind.endswith("_type") and isinstance(error["input"], dict))
+
+
 def _problem_of(error: Any) -> Problem:
-    where: Location = error["loc"]
+    where: Location = tuple(name for name in error["loc"] if name != "[key]")
     match error["type"]:
         case "extra_forbidden":
             known = _keys_of(where[:-1])
@@ -41,6 +48,9 @@ def _problem_of(error: Any) -> Problem:
         case "too_short" if isinstance(error["input"], str | SecretStr):
             wanted, given = error["ctx"]["min_length"], error["ctx"]["actual_length"]
             return Problem(where, f"expected at least {wanted} character{'s' * (wanted > 1)}, not {given}")
+        case "string_pattern_mismatch" if error["ctx"]["pattern"] == NAME:
+            expected = "expected at most 40 of a-z, 0-9 and _, a letter first"
+            return Problem(where, f"{expected}, not {error['input']!r}")
         case _:
             secret = is_secret(where)
             told = (

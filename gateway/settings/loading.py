@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.reader import ReaderError
 
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.lists import unknown_rules
@@ -94,7 +95,8 @@ def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError as exc:
-        raise ConfigurationError(f"{file} can't be used: it is not UTF-8 (byte {exc.start})") from exc
+        line = exc.object.count(b"\n", 0, exc.start) + 1
+        raise ConfigurationError(f"{file} can't be used: line {line}: not UTF-8 (byte {exc.start})") from exc
     except OSError as exc:
         raise ConfigurationError(f"{file} can't be read: {exc.strerror}") from exc
 
@@ -110,7 +112,11 @@ def _parse(text: str, file: Path | None) -> dict[str, Any]:
     except MarkedYAMLError as exc:
         line = f"line {exc.problem_mark.line + 1}: " if exc.problem_mark else ""
         raise ConfigurationError(f"{file} can't be used: {line}not YAML: {exc.problem}") from exc
-    except YAMLError as exc:  # control characters, for one
+    except ReaderError as exc:
+        number = text.count("\n", 0, exc.position) + 1
+        why = f"line {number}: not YAML: the control character U+{exc.character:04X}"
+        raise ConfigurationError(f"{file} can't be used: {why}") from exc
+    except YAMLError as exc:
         raise ConfigurationError(f"{file} can't be used: not YAML: {exc}") from exc
     except RecursionError as exc:
         raise ConfigurationError(f"{file} can't be used: it is nested too deeply") from exc

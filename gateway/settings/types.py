@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, HttpUrl
 
@@ -13,6 +13,7 @@ from classifiers.gate.lists import compiled, listable
 from gateway.settings.templates import check_template
 
 __all__ = [
+    "NAME",
     "Forbidden",
     "Listable",
     "Name",
@@ -20,6 +21,7 @@ __all__ = [
     "Paths",
     "Patterns",
     "Plain",
+    "RefusalStatus",
     "RuleName",
     "Section",
     "Text",
@@ -30,6 +32,10 @@ __all__ = [
 
 def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str | Path) else value
+
+
+def _as_number(value: Any) -> Any:
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 def _checked(check: Callable[[str], object]) -> AfterValidator:
@@ -48,10 +54,12 @@ def _without_slash(url: HttpUrl) -> str:
 
 Paths = Annotated[list[Path], BeforeValidator(_as_list)]  # one path or several, relative to the file
 Url = Annotated[str, BeforeValidator(lambda value: _without_slash(HttpUrl(value)))]
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+NAME = r"^[a-z][a-z0-9_]{0,39}$"
+Name = Annotated[str, Field(pattern=NAME)]  # in headers, metrics and addresses
 Text = Annotated[str, AfterValidator(str.strip), Field(min_length=1)]
 Listable = Annotated[list[Annotated[Text, _checked(listable)]], BeforeValidator(_as_list)]  # one or several
 Patterns = Annotated[list[Annotated[Text, _checked(compiled)]], BeforeValidator(_as_list)]
+RefusalStatus = Annotated[Literal[200, 400], BeforeValidator(_as_number)]  # a variable is a text
 RuleName = Annotated[str, Field(pattern=r"^[a-z_]+(:[a-z0-9_]{1,40})?$")]
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from typer.testing import CliRunner
 
 from gateway.cli import app
@@ -80,20 +84,23 @@ faithfulness: {judge: local, on_unchecked: escalate, streaming: buffer}
         pytest.param("retention: {outcomes_days: 1e9}", ["line 1, retention.outcomes_days", "36500"], id="before all dates"),
         pytest.param("policy:\n  must:\n    examples_file: no.txt", ["line 3, policy.must.examples_file", "there is no file"], id="missing examples"),
         pytest.param("policy:\n  must: {documents: nowhere/}", ["line 2, policy.must.documents", "there is no folder"], id="missing documents"),
-        pytest.param("policy:\n  must_not:\n    topics:\n      - {name: Bad Name}", ["line 4, policy.must_not.topics.0.name"], id="topic name"),
+        pytest.param("policy:\n  must_not:\n    topics:\n      - {name: 犯罪}", ["line 4, policy.must_not.topics.0.name", "of a-z, 0-9 and _", "not '犯罪'"], id="topic name"),
         pytest.param("policy:\n  may:\n    reply: {fr: Non.}", ["line 3, policy.may.reply.fr"], id="unknown language"),
         pytest.param("a: [", ["line 1", "not YAML"], id="not yaml"),
         pytest.param("- 1", ["expected sections"], id="a list"),
         pytest.param("null: 3", ["expected sections", "not None"], id="a section without a name"),
         pytest.param("a: &x {b: *x}", ["alias"], id="an alias of itself"),
         pytest.param("[" * 9999, ["nested too deeply"], id="nested too deeply"),
-        pytest.param("\x00", ["not YAML"], id="control characters"),
+        pytest.param("cache: {}\nserver: {port: 1\x00}", ["line 2", "not YAML", "U+0000"], id="control characters"),
+        pytest.param("auth: {keys: [{key: '${TWICE}', role: client}, {key: '${TWICE}', role: admin}]}", ["line 1, auth", "keys[1].key", "keys[0] is the same"], id="one key with two roles"),
+        pytest.param("policy: {must: {examples: [Where is it?]}, may: {examples: [where is it]}}", ["line 1, policy.may.examples.0", "an example of must, too"], id="an example of two classes but for its marks"),
     ],
 )  # fmt: skip
 def test_a_wrong_file_is_refused_with_its_line(
     write, monkeypatch: pytest.MonkeyPatch, text: str, said: list[str]
 ) -> None:
     monkeypatch.setenv("EMPTY", "")
+    monkeypatch.setenv("TWICE", "hunter2hunter2hunter2")
     with pytest.raises(ConfigurationError) as refused:
         load_settings(write(text))
     for words in said:
@@ -122,6 +129,10 @@ def test_the_environment_wins_over_the_file(write, monkeypatch: pytest.MonkeyPat
     [
         ("SEKISHO_CACHE__TARGE", "1", "the environment variable SEKISHO_CACHE__TARGE (cache.targe): unknown key"),
         ("SEKISHO_CACHE__TARGE__X", "1", "the environment variable SEKISHO_CACHE__TARGE__X (cache.targe): unknown key"),
+        ("SEKISHO_GATE__CANARIES__0", "How?", "the environment variable SEKISHO_GATE__CANARIES__0 (gate.canaries): "),
+        ("SEKISHO_CACHE__TARGET_ERROR__X", "1", "the environment variable SEKISHO_CACHE__TARGET_ERROR__X (cache.target_error): "),
+        ("SEKISHO_AUTH__KEYS", '[{"key": "short", "role": "king"}]', "the environment variable SEKISHO_AUTH__KEYS (auth.keys.0.role): "),
+        ("SEKISHO_PORT", "8081", "the environment variable SEKISHO_PORT names no section"),
         ("SEKISHO_SERVER__PORT", "abc", "the environment variable SEKISHO_SERVER__PORT (server.port): "),
         ("SEKISHO_GATE__CANARIES", "How?", "SEKISHO_GATE__CANARIES: expected JSON"),
         ("SEKISHO_STORAGE__ENCRYPTION_KEY", "", "SEKISHO_STORAGE__ENCRYPTION_KEY is set to nothing"),
@@ -135,6 +146,51 @@ def test_a_wrong_override_is_blamed_on_its_variable(
         load_settings(write("cache: {target_error: 0.02}\nserver: {port: 8081}\n"))
     assert said in str(refused.value)
     assert "line" not in str(refused.value)
+
+
+def test_json_around_a_key_is_not_blamed_for_what_the_file_says(
+    write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEKISHO_CACHE", '{"enabled": true}')
+    with pytest.raises(ConfigurationError, match=r"line 1, cache\.target_error"):
+        load_settings(write("cache: {target_error: x}"))
+
+
+def test_every_value_can_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for where, value in _values(load_settings()):
+        told = str(value) if isinstance(value, str | Path) else json.dumps(value, default=_plain)
+        with monkeypatch.context() as changed:
+            changed.setenv("SEKISHO_" + "__".join(where).upper(), told)
+            assert dict(_values(load_settings()))[where] == value, where
+
+
+def _values(section: BaseModel, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Each value that is set by default, and where."""
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, BaseModel):
+            yield from _values(value, *path, name)
+        elif value not in (None, ""):
+            yield (*path, name), value
+
+
+def _plain(value: object) -> object:
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
+
+
+def test_what_kubernetes_tells_of_a_service_of_our_name_is_no_override(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {
+        "SEKISHO_SERVICE_HOST": "10.0.0.1",
+        "SEKISHO_SERVICE_PORT": "80",
+        "SEKISHO_SERVICE_PORT_HTTP": "80",
+        "SEKISHO_PORT": "tcp://10.0.0.1:80",
+        "SEKISHO_PORT_80_TCP": "tcp://10.0.0.1:80",
+        "SEKISHO_PORT_80_TCP_ADDR": "10.0.0.1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert load_settings().server.port == 8080
 
 
 def test_missing_files_are_told_with_every_other_problem(write, tmp_path: Path) -> None:
@@ -219,9 +275,18 @@ def test_check_config_warns_of_a_shared_database_under_an_index_that_is_not(
     assert (told.exit_code, "Only one gateway" in told.output) == (0, warned)
 
 
+@pytest.mark.parametrize(("also", "warned"), [("", True), (", contexts: dify", False)])
+def test_check_config_warns_of_a_chatbot_whose_answers_can_never_be_checked(
+    write, also: str, warned: bool
+) -> None:
+    file = write(f"upstream: {{kind: openai, base_url: 'http://rag', model: m{also}}}")
+    told = CliRunner().invoke(app, ["check-config", "--config", str(file)])
+    assert (told.exit_code, "upstream.contexts" in told.output) == (0, warned)
+
+
 def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
-    (tmp_path / "sekisho.yaml").write_bytes(b"cache: \xff\xfe")
-    with pytest.raises(ConfigurationError, match="not UTF-8"):
+    (tmp_path / "sekisho.yaml").write_bytes(b"gate: {}\ncache: \xff\xfe")
+    with pytest.raises(ConfigurationError, match="line 2: not UTF-8"):
         load_settings(tmp_path / "sekisho.yaml")
 
 

@@ -16,7 +16,7 @@ from gateway.cli import app
 from gateway.errors import NotAuthenticated
 from tests.chatbot import Chatbot, Fails, Half, HangsUp, Raw, Reply, Says, Silent
 from tests.gateway.conftest import UPSTREAM
-from tests.gateway.running import OTHER_TENANT, Gateway, settings
+from tests.gateway.running import KEYS, OTHER_TENANT, Gateway, settings
 
 LATE = "A fine of 10 yen per book and day is charged for late returns."
 LATE_QUESTION = "What happens if I return a book late?"
@@ -54,6 +54,13 @@ def test_the_command_line_says_which_key_is_missing(gateway: Gateway, key: list[
     result = CliRunner().invoke(app, ["ask", "Hello!", "--url", gateway.url, *key])
     assert isinstance(result.exception, NotAuthenticated)
     assert says in str(result.exception)
+
+
+@pytest.mark.parametrize("below", ["", "/", "/v1", "/v1/"])
+def test_the_command_line_takes_an_address_with_the_version_or_without(gateway: Gateway, below: str) -> None:
+    key = KEYS["client"]
+    result = CliRunner().invoke(app, ["ask", "Hello!", "--url", gateway.url + below, "--key", key])
+    assert result.exit_code == 0, result.exception
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -263,6 +270,10 @@ ASK = {"role": "user", "content": LATE_QUESTION}
         pytest.param({"messages": [{"role": "assistant", "content": "㌖" * 9000}, ASK]}, 400, "messages[0].content", "32000", id="endless reply before"),
         pytest.param({"messages": [ASK] * 3000}, 400, "messages", "too many", id="thousands of messages"),
         pytest.param({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, 400, "messages[0].content[0]", "type text", id="an image"),
+        pytest.param({"messages": [{"role": "user", "content": 5}]}, 400, "messages.0.content", "messages.0.content: Input should be a valid string", id="a number for a text"),
+        pytest.param({"messages": [{"role": "user", "content": [{"text": "x"}]}]}, 400, "messages.0.content.0.type", "Field required", id="a part without a type"),
+        pytest.param({"messages": [ASK], "stop": 5}, 400, "stop", "stop: Input should be a valid string", id="a number for a stop"),
+        pytest.param({"messages": [ASK], "stop": [5], "n": 0, "seed": "x"}, 400, "n", "(and 2 more)", id="several wrong fields"),
         pytest.param({"messages": [{"role": "tool", "content": "x"}, ASK]}, 400, "messages[0].role", "tool", id="tool result"),
         pytest.param({"messages": [ASK], "seed": 2**63}, 400, "seed", "less than", id="endless number"),
         pytest.param({"messages": [ASK], "n": 9}, 400, "n", "less than or equal to 8", id="too many choices"),
@@ -353,6 +364,7 @@ def test_a_body_that_is_no_request_is_refused_without_a_traceback(
         reply = client.post(CHAT, content=content, headers={"content-type": "application/json"})
     assert reply.status_code == status, reply.text
     assert said in reply.json()["error"]["message"]
+    assert reply.headers["x-sekisho-outcome"] == "error"
     assert "Traceback" not in reply.text
 
 
@@ -472,6 +484,20 @@ def test_what_the_chatbot_took_is_passed_on(
         assert told == took
     assert (streamed[-1].choices == []) == (took is not None)
     assert all(chunk.usage is None for chunk in (*streamed[:-1], *plain))
+
+
+def test_what_may_be_null_in_the_contract_is_as_if_it_were_not_said(gateway: Gateway) -> None:
+    nothing = dict.fromkeys(["stream", "stream_options", "n", "tools", "stop", "user", "seed", "temperature"])
+    with gateway.http() as client:
+        reply = client.post(CHAT, json={"messages": [ASK], **nothing})
+    assert reply.json()["choices"][0]["message"]["content"] == LATE
+
+
+def test_another_method_is_told_which_are_allowed(gateway: Gateway) -> None:
+    with gateway.http() as client:
+        reply = client.get(CHAT)
+    assert (reply.status_code, reply.headers["allow"]) == (405, "POST")
+    assert isinstance(reply.json()["error"]["message"], str)
 
 
 def test_a_path_that_is_none_is_not_found(gateway: Gateway) -> None:

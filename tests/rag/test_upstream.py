@@ -142,7 +142,7 @@ FAILURES: dict[str, tuple[Reply, str, str]] = {
     "400": (Fails(400, f"bad {KEY}"), "answered 400", "http_400"),
     "too late": (Silent(3.0), "did not answer within 0.3 s", "timeout"),
     "hangs up": (HangsUp(), "could not be reached", "unreachable"),
-    "half a reply": (Half(), "could not be reached", "unreachable"),
+    "half a reply": (Half(), "broke off its answer", "broke_off"),
     "no JSON": (Raw(b"<html>Bad gateway</html>", "text/html"), "answered what is not JSON", "unreadable"),
     "JSON cut short": (Raw(b'{"choices": [{"mess'), "answered what is not JSON", "unreadable"),
     "invalid UTF-8": (Raw(b'{"choices": "\xff\xfe"}'), "not UTF-8", "unreadable"),
