@@ -9,8 +9,8 @@ from classifiers.faithfulness.evidence import Novelty
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.passages import Place
 from classifiers.faithfulness.quantities.pool import QuantityPool
-from classifiers.faithfulness.said import CITATION
 from classifiers.faithfulness.statements import Statement
+from classifiers.faithfulness.statements.citations import CITATION
 from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.faithfulness.wording import weight
 

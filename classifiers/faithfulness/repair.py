@@ -16,7 +16,7 @@ from typing import Literal
 
 from classifiers.faithfulness import Checked, StatementVerdict
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.said import CITATION
+from classifiers.faithfulness.statements.citations import CITATION
 from classifiers.faithfulness.statements.segmentation import LIST_MARK, Sentence, script_language, sentences
 from classifiers.faithfulness.statements.speech_acts import speech_act
 from classifiers.faithfulness.wording import weight

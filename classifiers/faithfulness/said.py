@@ -5,27 +5,42 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.quantities.pool import Quantity
+from classifiers.faithfulness.quantities.pool import Quantity, QuantityPool
+from classifiers.faithfulness.statements.citations import CITATION
+from classifiers.faithfulness.told import told_numbers
 from classifiers.faithfulness.wording import is_cjk, rarity
 
-__all__ = ["CITATION", "ECHO", "NEAR", "Said", "readable", "said"]
+__all__ = ["ECHO", "NEAR", "Asked", "Said", "readable", "said"]
 
 LIGHT = 0.1
 ECHO = 0.5  # a word of the question is expected in the answer, but proves nothing
 STEEP = 1.5  # power of a word's rarity; pairs of characters weigh as they are
 SHORTEST_STATEMENT = 4  # words with content
 NEAR = 36  # characters in which the neighbours of a number are looked for; a third in Japanese and Chinese
+MOST_ASKED = 32  # questions; each statement of an answer is laid beside its own
 MOST_REMEMBERED = 256  # statements; an evaluation compares one with contexts and with the ground truth
-CITATION = re.compile(
-    r"\(?\b(?:passages?|sources?|documents?)\s*\d+(?:\s*(?:,|&|and)\s*\d+)*\)?|(?:出典|来源|資料|文書|资料|文档|段落)\s*\d+"
-    r"|[\[［【]\d{1,3}(?:[\s,、–-]{1,3}\d{1,3}){0,20}[\]］】]|https?://\S+(?<![.,)])|[*`#>|]+",
-    re.IGNORECASE,
-)
 BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?。、，；：！？])")
 COUNTED = frozenset({"", "count", "person", "item", "time", "day", "age"})
+
+
+class Asked(Line):
+    """A question, and what its asker tells in it."""
+
+    @cached_property
+    def told(self) -> tuple[Quantity, ...]:
+        """The numbers that the asker states."""
+        return told_numbers(self.text)
+
+    def tells(self, number: Quantity) -> bool:
+        """Whether a number is one of these."""
+        return bool(self.told) and self._told_pool.find(number) == "same"
+
+    @cached_property
+    def _told_pool(self) -> QuantityPool:
+        return QuantityPool(self.told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +48,7 @@ class Said:
     """A statement, its words with their weights, and the question it answers."""
 
     line: Line
-    asked: Line
+    asked: Asked
     content: dict[str, float]
     numbers: tuple[Quantity, ...]
     counted: frozenset[Decimal]  # numbers of it and its question that count something: "three tickets"
@@ -52,13 +67,16 @@ class Said:
 @lru_cache(MOST_REMEMBERED)
 def said(text: str, question: str) -> Said:
     """Read a statement beside its question; citations say nothing."""
-    line, asked = Line(CITATION.sub(" ", text)), Line(question)
+    line, asked = Line(CITATION.sub(" ", text)), _asked(question)
     content = {term: _weight(term) for term in line.terms.content}
     if not content:
         content = dict.fromkeys(line.terms.light, LIGHT)
     numbers = tuple(q for q in line.quantities if not _names_the_asked(q, line, asked))
     counted = (Decimal(q.value) for q in (*numbers, *asked.quantities) if q.unit in COUNTED)
     return Said(line, asked, content, numbers, frozenset(counted))
+
+
+_asked = lru_cache(MOST_ASKED)(Asked)
 
 
 def readable(claim: str) -> str:

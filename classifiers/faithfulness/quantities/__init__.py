@@ -56,7 +56,9 @@ LABEL = re.compile(
 )
 SUMMED_UP = re.compile(r"\b(?:the|these|those|both|between|following)\s*$")
 LABEL_REACH = 16
-SHORT_OF_ZEROS = re.compile("[一二两三四五六七八九][百千万][一二三四五六七八九]")  # 三百五 is 350
+SHORT_OF_ZEROS = re.compile(
+    r"(?:[1-9]\d*|[一二两三四五六七八九])[百千万](?:[1-9]|[一二三四五六七八九])"
+)  # 三百五 is 350
 NOT_NUMBERS = (
     "十分",
     "千葉",
@@ -183,6 +185,10 @@ def _compound_patterns() -> Iterator[Look]:
     yield Look("折", rf"打?(?P<n>{digit})[.点]?(?P<m>{digit})?折(?![叠扣页痕])", _discount)
     yield Look("quarter quarters", r"\b(?P<n>an?|three) quarters? of (?P<hour>an hour)?", _quarters)
     yield Look("度", r"(?<![\d.,])(?P<n>\d{1,2})度(?P<m>\d)分", _degrees)
+    yield Look(
+        "分", rf"(?<![\d.,])(?P<n>\d{{1,3}}|{KANJI}{{1,3}})分[の之](?P<m>\d{{1,3}}|{KANJI}{{1,3}})", _fraction
+    )
+    yield Look("割", rf"(?P<n>{digit})割(?![り合引れる高安])|(?P<off>{digit})割引", _tenths)
 
 
 def _hours_and_minutes(match: re.Match[str]) -> Iterator[Quantity]:
@@ -205,6 +211,19 @@ def _discount(match: re.Match[str]) -> Iterator[Quantity]:
     yield _quantity(100 - left, "%", match[0])
 
 
+def _fraction(match: re.Match[str]) -> Iterator[Quantity]:
+    """2分の1, 三分之二: a share of the whole."""
+    whole = kanji_value(match["n"])
+    if whole:
+        share = (kanji_value(match["m"]) * 100 / whole).quantize(Decimal("0.0001"))
+        yield _quantity(share, "%", match[0])
+
+
+def _tenths(match: re.Match[str]) -> Iterator[Quantity]:
+    """7割, 3割引."""
+    yield _quantity(kanji_value(match["n"] or match["off"]) * 10, "%", match[0])
+
+
 def _quarters(match: re.Match[str]) -> Iterator[Quantity]:
     """A quarter of the fare, three quarters of an hour."""
     parts = Decimal(3 if match["n"] == "three" else 1) / 4
@@ -225,7 +244,7 @@ def _half_patterns(digits: str) -> Iterator[Look]:
     yield Look("半", rf"(?P<n>\d{{1,3}}|{KANJI}{{1,3}})(?P<unit>{counted})半", _half)
     yield Look("半", rf"(?P<n>\d{{1,3}}|{KANJI}{{1,3}})(?P<unit>个)半(?P<of>小时|月)", _half)
     yield Look("半", r"半(?P<unit>年|日|天|时间|時間|小时|个小时|个月)", _half)
-    yield Look("半", r"(?:半額|半额|半分|半数|一半)(?P<unit>)", _half)
+    yield Look("半", r"(?:半額|半额|半分|半数|一半|减半|半价|半減)(?P<unit>)", _half)
     span = "minute|hour|day|week|month|year"
     within = rf"\b(?:for|within|after|than|lasts?|takes?|valid) an? (?P<unit>{span})\b"
     yield Look(span.replace("|", " "), within, _single, hint=f" an? (?:{span})")
@@ -269,8 +288,15 @@ def _named_month(match: re.Match[str]) -> Iterator[Quantity]:
         yield Quantity(str(int(match["d"])), "day", match[0])
 
 
+def _with_zeros(written: str) -> str:
+    """1万6 is 1万6千."""
+    if SHORT_OF_ZEROS.fullmatch(written):
+        return written + "十百千"["百千万".index(written[-2])]
+    return written
+
+
 def _figure(match: re.Match[str]) -> Iterator[Quantity]:
-    value = kanji_value(match["n"])
+    value = kanji_value(_with_zeros(match["n"]))
     if match["scale"]:
         value *= {"bn": 10**9, "k": 1000}.get(match["scale"]) or SCALES[match["scale"]]
     name = PREFIX_UNITS.get(match["pre"] or "") or unit(match["unit"])
@@ -292,8 +318,8 @@ def _kanji_figure(match: re.Match[str]) -> Iterator[Quantity]:
         return
     if surroundings.startswith(NOT_NUMBERS) or n in ("万", "千", "百", "兆", "十万", "一一"):
         return
-    if not name and SHORT_OF_ZEROS.fullmatch(n):
-        n += "十百千"["百千万".index(n[-2])]
+    if not name:
+        n = _with_zeros(n)
     if name or len(n) >= 3:
         year = name == "year" and len(n) == 4 and not set(n) & {*SMALL, *LARGE}
         about = bool(match["about"] or match["more"])

@@ -23,7 +23,8 @@ def clock_patterns() -> Iterator[Look]:
     """What says a time of the day."""
     half = f"(?P<half>{HALVES}|(?<![最至不])[早晚])?"
     oclock = (
-        r"(?:時(?!間)|点(?=半|钟|整|\d|[至到])|(?<=[午上早晚]\d)点|(?<=[至到从在]\d)点|(?<=[至到从在]\d\d)点)"
+        r"(?:時(?![間限])|点(?=半|钟|整|\d|[至到])|(?<=[午上早晚]\d)点|(?<=[至到从在]\d)点"
+        r"|(?<=[至到从在]\d\d)点)"
     )
     hour = rf"(?<![\w:.])(?P<h>\d{{1,2}}|{HOURS})"
     of_day = r"in the (?P<day>morning|afternoon|evening)|at (?P<night>night)"

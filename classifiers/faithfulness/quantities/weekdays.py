@@ -9,7 +9,7 @@ from classifiers.faithfulness.quantities.numerals import kanji_value
 from classifiers.faithfulness.quantities.pool import Quantity
 from classifiers.faithfulness.quantities.signs import Look
 
-__all__ = ["day_after", "weekday_patterns"]
+__all__ = ["day_after", "day_before", "weekday_patterns"]
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 JAPANESE = "月火水木金土日"
@@ -41,6 +41,11 @@ def weekday_patterns() -> Iterator[Look]:
 def day_after(day: str) -> str:
     """The value of the next day of the week."""
     return DAYS[(DAYS.index(day) + 1) % len(DAYS)]
+
+
+def day_before(day: str) -> str:
+    """The value of the day of the week before it."""
+    return DAYS[DAYS.index(day) - 1]
 
 
 def _english(match: re.Match[str]) -> Iterator[Quantity]:

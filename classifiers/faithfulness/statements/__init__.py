@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from classifiers.faithfulness.statements.citations import without_sources
 from classifiers.faithfulness.statements.clauses import clauses
 from classifiers.faithfulness.statements.segmentation import Sentence, sentences
 from classifiers.faithfulness.statements.speech_acts import speech_act
@@ -50,7 +51,7 @@ def statements(answer: str) -> list[Statement]:
 @lru_cache(MOST_REMEMBERED)
 def _remembered(answer: str) -> tuple[Statement, ...]:
     read = sentences(answer)
-    told = _without_table_heads(answer, read)
+    told = without_sources(_without_table_heads(answer, read))
     found = tuple(each for sentence in told for each in _statements_of(sentence))
     rows = sum(sentence.kind == "row" for sentence in read)
     if len(found) == rows == 1:  # whether it names columns or fills them, nobody can tell
