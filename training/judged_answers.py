@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rich.progress import track
 
 from classifiers.faithfulness.evidence import Contexts, Evidence
-from classifiers.faithfulness.local import Pair, figures, to_read
+from classifiers.faithfulness.local import Pair, contradicted, figures, to_read
 from classifiers.faithfulness.statements import statements
 from classifiers.faithfulness.statements.segmentation import script_language
 from encoders.pairs import PairModel
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 LANGUAGES: Final = ("en", "ja", "zh")
 MEASURED: Final = ("ragtruth_nontest", "factcg", "begin_dev", "jhars_dev")
-ANSWERS: Final = Path(__file__).with_name("answers") / "ja.yaml"  # as chatbots write them; only measured
+ANSWERS: Final = Path(__file__).with_name("answers")  # as chatbots write them; only measured
 FOLDER: Final = Path(__file__).resolve().parent.parent / "tests/classifiers/faithfulness"
 AT_ONCE: Final = 16  # pairs of a call
 
@@ -72,7 +72,7 @@ class _Read:
             row["faithful"],
             np.array([figures(*each) for each in zip(self.evidence, read, strict=True)]),
             self.unsupported,
-            any(one.features.contradicted for one in self.evidence),
+            any(contradicted(one, log_odds) for one, log_odds in zip(self.evidence, read, strict=True)),
         )
 
 
@@ -102,6 +102,7 @@ def _rows(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from ((source, row) for row in rows(folder / f"{source}.jsonl"))
     for language in LANGUAGES:
         yield from _probes(language)
+        yield from ((f"askers {language}", row) for row in rows(ANSWERS / f"askers.{language}.jsonl"))
         unread = rows(FOLDER / f"unread/{language}.jsonl")
         yield from ((f"unread {language}", {**row, "group": "ours"}) for row in unread)
         kept = (one for one in written_statements(language) if one.kept)
@@ -130,7 +131,7 @@ def _as_row(one: Written) -> dict[str, Any]:
 
 def _answers() -> Iterator[dict[str, Any]]:
     """Japanese answers that we wrote, each wrong one with its wrong part."""
-    for document in yaml.safe_load(ANSWERS.read_text("utf-8")):
+    for document in yaml.safe_load((ANSWERS / "ja.yaml").read_text("utf-8")):
         for case in document["cases"]:
             shared = {"contexts": document["contexts"], "question": case["question"], "group": "ours"}
             for answer in case["right"]:
@@ -149,7 +150,8 @@ def _read(source: str, row: dict[str, Any]) -> _Read | None:
     if not found:
         return None
     question = row.get("question") or ""
-    evidence = [known.evidence(each.claim, question, written=each.text) for each in found]
+    numbers = known.worked_out([each.claim for each in found], question)
+    evidence = [known.evidence(each.claim, question, written=each.text, worked_out=numbers) for each in found]
     return _Read(
         source,
         row,

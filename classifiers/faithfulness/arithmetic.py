@@ -18,7 +18,7 @@ from classifiers.faithfulness.quantities.pool import Quantity
 from classifiers.faithfulness.quantities.weekdays import day_after
 from classifiers.faithfulness.said import Said
 
-__all__ = ["Reckoning"]
+__all__ = ["LASTS", "MONEY", "Reckoning", "is_bare"]
 
 TOTAL = re.compile(
     r"\b(?:total\w*|altogether|together|in all|combined|plus|sum|adds? up|on top|additional|surcharge)\b"
@@ -50,10 +50,10 @@ class Reckoning:
         """Whether a number of a statement follows from those of the lines; `here` is its evidence."""
         if number.unit == "weekday":
             return number.value in self._days_after
-        if number.unit in BARE or (number.unit == "day" and not LASTS.search(number.text)):
+        if is_bare(number):
             return False
         value = Decimal(number.value)
-        amounts = self._amounts.get(number.unit, set())
+        amounts = self.amounts.get(number.unit, set())
         if value in _spans(number.unit, here) or self._is_share(value, number.unit):
             return True
         if number.unit in MONEY and _is_multiple(value, amounts, each):
@@ -68,12 +68,18 @@ class Reckoning:
 
     def _is_share(self, value: Decimal, unit: str) -> bool:
         """Whether it is what a per cent of the lines makes of one of their amounts, taken or taken off."""
-        parts = (one / 100 for one in self._amounts.get("%", ()) if 0 < one < 100)
-        amounts = self._amounts.get(unit, set())
-        return unit != "%" and any(value / each in amounts for part in parts for each in (part, 1 - part))
+        amounts = self.amounts.get(unit, set())
+        return unit != "%" and any(value / part in amounts for part in self.parts)
 
     @cached_property
-    def _amounts(self) -> dict[str, set[Decimal]]:
+    def parts(self) -> frozenset[Decimal]:
+        """What the per cents of the lines take of an amount, and what they leave."""
+        shares = [one / 100 for one in self.amounts.get("%", ()) if 0 < one < 100]
+        return frozenset([*shares, *(1 - one for one in shares)])
+
+    @cached_property
+    def amounts(self) -> dict[str, set[Decimal]]:
+        """Their amounts by unit."""
         found: dict[str, set[Decimal]] = {}
         for line in self._lines:
             for one in line.quantities:
@@ -92,6 +98,11 @@ class Reckoning:
             return set()
         named = (one for line in self._lines for one in line.quantities if one.unit == "weekday")
         return {day_after(one.value) for one in named}
+
+
+def is_bare(number: Quantity) -> bool:
+    """Whether one does not reckon with it: a date, a time of day, a place in a row, a name."""
+    return number.unit in BARE or (number.unit == "day" and not LASTS.search(number.text))
 
 
 @lru_cache(MOST_REMEMBERED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from classifiers.faithfulness.contradictions import denied, groundless, opposites, overstated, swapped
@@ -15,8 +15,9 @@ from classifiers.faithfulness.contradictions.facts import facts
 from classifiers.faithfulness.contradictions.misplaced import misplaced
 from classifiers.faithfulness.contradictions.recounted import recounted
 from classifiers.faithfulness.contradictions.refused import refused
-from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.passages import STOPS, Passages, Place, covered
+from classifiers.faithfulness.lines import STOPS, Line
+from classifiers.faithfulness.passages import Passages, Place, covered
+from classifiers.faithfulness.quantities.pool import Quantity
 from classifiers.faithfulness.quantities.units import is_unit
 from classifiers.faithfulness.said import ECHO, Said, readable, said
 from classifiers.faithfulness.windows import window_for
@@ -30,6 +31,7 @@ from classifiers.faithfulness.wording import (
     terms,
     units,
 )
+from classifiers.faithfulness.worked_out import worked_out
 
 __all__ = ["Contexts", "Evidence", "Features", "Novelty"]
 
@@ -56,6 +58,7 @@ VETOES = (
     "degree",
     "crossed",
 )
+REWORDED = 0.2  # of a statement's content that its evidence leaves open
 # What the new words (pairs of characters) of a statement are a share of: so much of its own length, and so
 # much whatever its length, since one new word of three says less than ten of thirty. With 1.0 and 1.5 in
 # English, short answers in words of their own were held back twice as often, at the same F1 on RAGTruth.
@@ -91,7 +94,12 @@ class Features:
     @property
     def contradicted(self) -> bool:
         """Whether one point alone is enough: another number, unit or name, a denial, an opposite."""
-        return any(getattr(self, name) for name in VETOES)
+        return bool(self.contradictions)
+
+    @property
+    def contradictions(self) -> frozenset[str]:
+        """The names of those points."""
+        return frozenset(name for name in VETOES if getattr(self, name))
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -127,6 +135,7 @@ class Evidence:
     novelty: Novelty
     best: Place | None  # the sentence that covers most
     quoted: bool  # a whole sentence of the contexts, word for word
+    reworded: bool  # in other words than the contexts, whatever it denies
 
 
 class Contexts:
@@ -144,8 +153,24 @@ class Contexts:
         """The sentences that a model reads with a statement, and how it reads the statement."""
         return window_for(said(statement, ""), self._known.lines), readable(statement)
 
-    def evidence(self, statement: str, question: str = "", *, written: str = "") -> Evidence:
-        """What supports a statement best, and what does not; `written` is a clause without a lent subject."""
+    def worked_out(self, statements: Sequence[str], question: str) -> frozenset[Quantity]:
+        """The numbers of an answer that follow from those that its asker tells."""
+        return worked_out([said(one, question) for one in statements], self._known)
+
+    def evidence(
+        self,
+        statement: str,
+        question: str = "",
+        *,
+        written: str = "",
+        worked_out: frozenset[Quantity] = frozenset(),
+    ) -> Evidence:
+        """What supports a statement best, and what does not.
+
+        Args:
+            written: a clause without a lent subject.
+            worked_out: numbers that follow from the asker's own.
+        """
         each = said(statement, question)
         place = self._known.best(each)
         best, window = (place.line, place.window) if place else (None, ())
@@ -158,9 +183,12 @@ class Contexts:
         )
         denies = same_matter and not turned(each, self._known.lines)
         negations = self._negations(each, best, window) if denies else (False, False)
-        novelty = self._novelty(each, best, window, unbound, negations, same_matter, copied)
+        numbers = self._numbers_of(each, window, worked_out)
+        novelty = self._novelty(each, best, window, numbers, unbound, negations, same_matter, copied)
         features = self._features(each, novelty, unbound, negations, open_share, best)
-        return Evidence(features, novelty, place, copied and self._known.quotes(squeezed))
+        affirmed = each.line.affirmed
+        reworded = open_share >= REWORDED and not any(affirmed in line.affirmed for line in window)
+        return Evidence(features, novelty, place, copied and self._known.quotes(squeezed), reworded)
 
     def _features(
         self,
@@ -196,12 +224,12 @@ class Contexts:
         each: Said,
         best: Line | None,
         window: Sequence[Line],
+        numbers: Mapping[str, tuple[str, ...]],
         unbound: dict[str, float],
         negations: tuple[bool, bool],
         same_matter: bool,
         copied: bool,
     ) -> Novelty:
-        numbers = self._numbers_of(each, window)
         here, known = [best] if best else [], self._known.lines
         denies = same_matter and not turned(each, known)
         near = () if copied else facts(each.line, known)
@@ -257,12 +285,16 @@ class Contexts:
         added, dropped = denied(each.line, here, window)
         return added, dropped and covered(each, here) >= BULK * covered(each, window)
 
-    def _numbers_of(self, each: Said, window: Sequence[Line]) -> dict[str, tuple[str, ...]]:
+    def _numbers_of(
+        self, each: Said, window: Sequence[Line], worked_out: frozenset[Quantity]
+    ) -> Mapping[str, tuple[str, ...]]:
         found: dict[str, list[str]] = {v: [] for v in ("new", "other unit", "same", "new count", "reckoned")}
         for number in each.numbers:
             verdict: str = self._known.find(number)
             if verdict != "same":
-                if self._known.reckoning.gives(number, each, window):
+                if each.asked.tells(number):
+                    verdict = "same"
+                elif number in worked_out or self._known.reckoning.gives(number, each, window):
                     verdict = "reckoned"
                 elif any(number.text in word for word in agreed(each, self._known.lines)):
                     verdict = "same"

@@ -52,8 +52,11 @@ def examine(
         return Unchecked(reason=found, judge=judge)
     if not len(known):
         return Unchecked(reason="no_contexts", judge=judge)
+    asked = question or ""
+    numbers = known.worked_out([each.claim for each in found], asked)
     examined = tuple(
-        Examined(each, known.evidence(each.claim, question or "", written=each.text)) for each in found
+        Examined(each, known.evidence(each.claim, asked, written=each.text, worked_out=numbers))
+        for each in found
     )
     if foreign(answer, known.passages, [one.evidence for one in examined]):
         reason = "other_language"

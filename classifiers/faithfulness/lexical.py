@@ -47,4 +47,5 @@ class LexicalJudge:
         return verdict_of([self._verdict(one) for one in examined], judge=judge)
 
     def _verdict(self, one: Examined) -> StatementVerdict:
-        return weighed(one, one.evidence.features.values(), self._model)
+        features = one.evidence.features
+        return weighed(one, features.values(), self._model, contradicted=features.contradicted)

@@ -20,6 +20,7 @@ TELLING_JA = re.compile("[一-龥々ァ-ヶ]")
 CONDITION_JA = re.compile(
     "(?<=[のが])ない(?=[一-龥々ァ-ヶ])|ない(?=と[、。ぁ-ん]|場合|とき|限り)|なけれ(?=ば)"
 )
+STOPS = ".。!！?？,，、;；:："
 SHORT_ANSWER = re.compile(
     r"(?:yes|no|はい|いいえ|いえ|是的?|对|能|会|要|行|可以的?|需要的?|不(?:是|能|会|行|可以|需要|用|要))[,、。.!]\s*"
 )
@@ -101,6 +102,13 @@ class Line:
         if not found[1:]:
             return (self,)
         return tuple(Line(text, opens=not at, heads=self.heads) for at, text in enumerate(found))
+
+    @cached_property
+    def affirmed(self) -> str:
+        """What it says without its negations, spaces and last mark: of 标价不含税 and 标价含税 the same."""
+        language = self.language
+        negation = NEGATION_EN if language == "en" else lexicon().negations[language]
+        return "".join(negation.sub("", self.stated).split()).rstrip(STOPS)
 
     @cached_property
     def denials(self) -> list[set[str]]:

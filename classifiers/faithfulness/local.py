@@ -18,12 +18,23 @@ from classifiers.faithfulness.weighing import EvidenceModel, weighed
 from encoders import EncoderError
 from encoders.pairs import PairModel
 
-__all__ = ["FIGURES", "SHIPPED", "LocalJudge", "Pair", "figures", "to_read"]
+__all__ = ["FIGURES", "SHIPPED", "LocalJudge", "Pair", "contradicted", "figures", "to_read"]
 
 SHIPPED: Final = Path(__file__).with_name("local_weights.json")
 FIGURES: Final = (*Features.names(), "reading", "doubted_words")
 SUREST: Final = 4.0  # log odds beyond which a reading says no more
 UNREAD: Final = 0.0  # log odds of what is not read: they say nothing
+# Log odds above which a reading overrules what contradicts a reworded statement. Of true statements that have
+# nothing but a negation against them 23 of 42 are read so (training/answers), of false ones 4 of 51 (and our
+# probes); of answers 23 faithful ones of 1,090 and 16 unfaithful ones of 1,135 pass by it.
+OVERRULED: Final = {
+    "negation_added": 0.0,
+    "negation_dropped": 0.0,
+    "new_numbers": 1.5,
+    "other_units": 1.5,
+    "exchanged": 1.5,
+    "crossed": 1.5,
+}
 
 Pair = tuple[str, str]  # the sentences that are read, and the statement
 
@@ -39,6 +50,17 @@ def figures(evidence: Evidence, reading: float) -> tuple[float, ...]:
     return (*evidence.features.values(), -sure, evidence.features.new_content * doubt)
 
 
+def contradicted(evidence: Evidence, reading: float) -> bool:
+    """Whether a statement is held back whatever its score.
+
+    What contradicts a copy of the contexts does; of a statement in words of its own it may be misread.
+    """
+    against = evidence.features.contradictions
+    if not evidence.reworded:
+        return bool(against)
+    return any(reading <= OVERRULED.get(name, math.inf) for name in against)
+
+
 def to_read(claim: str, evidence: Evidence, known: Contexts) -> Pair | float:
     """What a model has to read of a statement; the log odds where that goes without reading."""
     if evidence.quoted:
@@ -50,9 +72,10 @@ def to_read(claim: str, evidence: Evidence, known: Contexts) -> Pair | float:
 class LocalJudge:
     """A `FaithfulnessJudge` of words, characters, numbers, names, negation, and of a model of ours.
 
-    What contradicts the contexts holds a statement back by itself. The model reads the sentences of the
-    contexts that share a statement's words, and the statement, but only where that can change the verdict: a
-    reading takes as long as all other evidence of a statement. What is not read has its score from words.
+    What contradicts the contexts holds a statement back by itself, unless it is said in other words and read
+    as supported. The model reads the sentences of the contexts that share a statement's words, and the
+    statement, but only where that can change the verdict: a reading takes as long as all other evidence of a
+    statement. What is not read has its score from words.
 
     Args:
         reader: gives the log odds that the first text supports the second.
@@ -93,8 +116,11 @@ class LocalJudge:
     def _decides(self, one: Examined) -> bool:
         """Whether the surest readings for and against a statement end in two verdicts."""
         weights = self._model.for_text(one.statement.text)
-        most, least = (weights.supports(figures(one.evidence, reading)) for reading in (SUREST, -SUREST))
-        return most and not least and not one.evidence.features.contradicted
+        most, least = (
+            weights.supports(figures(one.evidence, reading)) and not contradicted(one.evidence, reading)
+            for reading in (SUREST, -SUREST)
+        )
+        return most and not least
 
     async def _readings(self, asked: Sequence[Pair | float]) -> list[float]:
         pairs = [one for one in asked if not isinstance(one, float)]
@@ -105,4 +131,5 @@ class LocalJudge:
         return [one if isinstance(one, float) else float(next(read)) for one in asked]
 
     def _verdict(self, one: Examined, reading: float) -> StatementVerdict:
-        return weighed(one, figures(one.evidence, reading), self._model)
+        against = contradicted(one.evidence, reading)
+        return weighed(one, figures(one.evidence, reading), self._model, contradicted=against)

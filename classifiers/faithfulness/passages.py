@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from classifiers.faithfulness.arithmetic import Reckoning
-from classifiers.faithfulness.lines import Line
+from classifiers.faithfulness.lines import STOPS, Line
 from classifiers.faithfulness.quantities.pool import Quantity, QuantityPool
 from classifiers.faithfulness.said import ECHO, NEAR, Said
 from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.faithfulness.wording import is_cjk, terms
 
-__all__ = ["STOPS", "Passage", "Passages", "Place", "covered"]
+__all__ = ["Passage", "Passages", "Place", "covered"]
 
 CANDIDATES = 6
 NEIGHBOURS = 3  # words on each side that a number belongs to
@@ -24,7 +24,6 @@ STEM = 5  # letters in which two forms of a word agree at least: uninstall, unin
 STEM_SHARE = 0.7
 MOST_REMEMBERED = 128  # passages; 65 bytes a character in English, 280 in Japanese
 LONGEST_REMEMBERED = 4_000  # characters
-STOPS = ".。!！?？,，、;；:："
 EDGES = "\n.。!！?？,，、;；:：()[]{}「」『』“”\"'|*•·"  # of a clause; "" is one, too
 RULE = re.compile(r"[ \t|]*\n[ \t]*\|?[ \t]*:?-{2,}[-:| \t]*(?:\n|$)")  # below the first row of a table
 SHORTEST_COMPOUND = 6  # letters of a word that may stand apart in the contexts: smart phone

@@ -77,7 +77,9 @@ def _weights(names: Sequence[str], data: Mapping[str, Any]) -> dict[str, Weights
     return {language: Weights(weights, bias, float(cut)) for language, cut in data["cuts"].items()}
 
 
-def weighed(one: Examined, values: Sequence[float], model: EvidenceModel) -> StatementVerdict:
+def weighed(
+    one: Examined, values: Sequence[float], model: EvidenceModel, *, contradicted: bool
+) -> StatementVerdict:
     """The verdict on a statement by what is weighed.
 
     A contradiction holds it back, however well the rest is covered, but ranks it with the doubtful ones: on
@@ -85,7 +87,6 @@ def weighed(one: Examined, values: Sequence[float], model: EvidenceModel) -> Sta
     """
     weights = model.for_text(one.statement.text)
     score = weights.score(values)
-    contradicted = one.evidence.features.contradicted
     if contradicted:
         score = min(score, weights.cut * BELOW_CUT)
     supported = score >= weights.cut and not contradicted

@@ -1,0 +1,86 @@
+"""What askers tell of themselves may be taken up and reckoned with; what they only ask for proves nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from classifiers.faithfulness.evidence import Contexts
+from classifiers.faithfulness.told import told_numbers
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("I bought it on May 3 for $300. Can I return it after 20 days?", ["5", "3", "300"]),
+        ("How much is it for 2 children at 8 am?", ["480", "2"]),
+        ("I'm 67, is it free for me?", ["67"]),
+        ("Can I hand it back if I bought it 12 days ago?", ["12"]),
+        ("Is it 50 dollars?", []),
+        ("So it costs $50, right?", []),
+        ("The website says it costs $50, what do I pay?", []),
+        ("3年使っていて、あと14か月残っていますが、違約金はいくらですか", ["36", "14"]),
+        ("コート(7,800円)だけ返したいです。いくら戻りますか。", ["7800"]),
+        ("6月8日に東支所へ行けば手続きできますか。", ["6", "8"]),
+        ("手数料は300円ですか", []),
+        ("手数料は300円ですよね？", []),
+        ("手数料は300円と聞きました。", []),
+        ("我年初花300块买了年费，用了4个月，能退多少？", ["300", "4"]),
+        ("自己还花了1万6，能赔多少？", ["16000"]),
+        ("费用是50元吗？", []),
+        ("今年能退50元，对吗？", []),
+        ("听说要交50元，怎么交？", []),
+    ],
+)  # fmt: skip
+def test_what_an_asker_states_is_told_and_what_is_asked_or_heard_is_not(
+    question: str, told: list[str]
+) -> None:
+    assert [number.value for number in told_numbers(question)] == told
+
+
+TAKEN_UP = [
+    ("Cash of more than $5,000 has to be ordered a day ahead.", "I need 6,000 dollars in cash.", "Order the 6,000 dollars a day ahead."),
+    ("怀孕满28周须提供证明。", "我怀孕29周了，要证明吗？", "您29周，需要提供证明。"),
+    ("65歳以上の方は無料です。", "父は67歳です。料金はいくらですか。", "67歳の方は無料です。"),
+]  # fmt: skip
+WORKED_OUT = [
+    ("Each month that is left costs 20 dollars, at most 200.", "There are 14 months left. What do I pay?", "14 months make 280 dollars, so you pay 200."),
+    ("80 % of the fee is paid back.", "I paid 50 dollars. What do I get?", "You get 40 dollars back."),
+    ("Claims are accepted for 30 days.", "I sent it on April 2. When is it too late?", "You have until May 2."),
+    ("専門医の予約は80%を返金します。", "5,000円払いました。いくら戻りますか。", "4,000円が戻ります。"),
+    ("減額は漏れた水量の2分の1です。", "12,000円高くなりました。いくら安くなりますか。", "6,000円安くなります。"),
+    ("返金では振込手数料330円と送料550円を差し引きます。", "コートは7,800円でした。いくら戻りますか。", "330円と550円を引いて6,920円です。"),
+    ("保管期間は7日間です。", "荷物は5月12日に届きました。いつまでですか。", "5月18日までです。"),
+    ("会計は退院前日に分かります。", "金曜に退院します。会計はいつですか。", "木曜に分かります。"),
+    ("按运费的7倍以内赔偿。", "运费18元，丢了，赔多少？", "最多126元。"),
+    ("违约金减半。", "月租3000元，押一付一，要扣多少？", "扣1500元。"),
+    ("起步价280元，含2米管材，超出部分每米75元。", "总共要5米管子，多少钱？", "超出3米，就是225元，加起来505元。"),
+    ("居住登记满六个月可以申领。", "我去年11月5号登记的，什么时候能办？", "到今年5月5日就满了。"),
+]  # fmt: skip
+STAYS_NEW = [
+    ("80 % of the fee is paid back.", "I paid 50 dollars. What do I get?", "You get 45 dollars back."),
+    ("Claims are accepted for 30 days.", "I sent it on April 2. When is it too late?", "You have until June 2."),
+    ("The fee is paid back.", "Do I get 40 dollars back?", "You get 40 dollars back."),
+    ("按运费的7倍以内赔偿。", "运费18元，丢了，赔多少？", "最多136元。"),
+    ("減額は漏れた水量の2分の1です。", "いくら安くなりますか。", "6,000円安くなります。"),
+    ("会計は退院前日に分かります。", "金曜に退院します。会計はいつですか。", "火曜に分かります。"),
+]  # fmt: skip
+
+
+def new_numbers(context: str, question: str, answer: str) -> tuple[str, ...]:
+    known = Contexts([context])
+    evidence = known.evidence(answer, question, worked_out=known.worked_out([answer], question))
+    return evidence.novelty.numbers + evidence.novelty.other_units
+
+
+@pytest.mark.parametrize(("context", "question", "answer"), [*TAKEN_UP, *WORKED_OUT])
+def test_a_number_of_the_askers_own_and_what_follows_from_it_are_not_new(
+    context: str, question: str, answer: str
+) -> None:
+    assert new_numbers(context, question, answer) == ()
+
+
+@pytest.mark.parametrize(("context", "question", "answer"), STAYS_NEW)
+def test_a_number_that_does_not_follow_or_was_only_asked_for_stays_new(
+    context: str, question: str, answer: str
+) -> None:
+    assert new_numbers(context, question, answer)
