@@ -55,7 +55,8 @@ class LocalStatements:
     `share` is the mean of two figures: the part of the statement's words, by rarity, that the texts have,
     and the judge's probability of support. The first alone overlooks numbers and negations; the second
     alone was fitted for answers beside the passages they were written from, and asks for more than another
-    person's wording has.
+    person's wording has. Of a statement that the texts contradict ("500 yen" beside "300 yen") half of it
+    counts: it has their words, and is wrong.
     """
 
     def __init__(self, model: EvidenceModel | None = None) -> None:
@@ -64,7 +65,7 @@ class LocalStatements:
     @property
     def version(self) -> str:
         """The judge whose evidence it is."""
-        return f"shares@1:{self._model.judge}"
+        return f"shares@2:{self._model.judge}"
 
     async def split(self, text: str, question: str, /, *, language: str, steps: Steps) -> list[str]:
         """The statements, or the whole text where it makes none: "42" and "I don't know" count, too."""
@@ -81,7 +82,8 @@ class LocalStatements:
         known = Contexts(texts)
         if not found or not len(known):
             return [Support(each, 0.0, supported=False) for each in found]
-        evidence = [known.evidence(each, question) for each in found]
+        numbers = known.worked_out(found, question)
+        evidence = [known.evidence(each, question, worked_out=numbers) for each in found]
         if foreign("\n".join(found), texts, evidence):
             raise ClassifierError("the texts are in two languages, and words can't be compared across them")
         return [self._supported(each, one.features) for each, one in zip(found, evidence, strict=True)]
@@ -90,7 +92,9 @@ class LocalStatements:
         weights = self._model.for_text(statement)
         score = weights.score(features.values())
         share = min(1.0, max(0.0, (1 - features.new_content + score) / 2))
-        return Support(statement, share, supported=score >= weights.cut and not features.contradicted)
+        contradicted = features.contradicted
+        supported = score >= weights.cut and not contradicted
+        return Support(statement, share / 2 if contradicted else share, supported=supported)
 
 
 class AskedStatements:

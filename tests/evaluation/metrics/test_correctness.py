@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from encoders.testing import HashingEncoder
@@ -22,7 +24,7 @@ def asked(replies: dict, **how: float) -> AnswerCorrectness:
     return AnswerCorrectness(AskedFactuality(examiner(replies)), HashingEncoder(), weights=(1.0, 0.0), **how)
 
 
-def local(**how: float) -> AnswerCorrectness:
+def local(**how: Any) -> AnswerCorrectness:
     return AnswerCorrectness(LocalFactuality(LocalStatements()), HashingEncoder(), **how)
 
 
@@ -152,6 +154,28 @@ async def test_local_a_right_answer_is_above_a_wrong_one(
     assert isinstance(high, Score)
     assert isinstance(low, Score)
     assert high.value > low.value + 0.05
+
+
+@pytest.mark.parametrize(
+    ("answer", "truth", "lang"),
+    [
+        ("500円です", "300円です", "ja"),
+        ("プールの料金は500円です。", "プールの料金は300円です。", "ja"),
+        ("年费是500元。", "年费是300元。", "zh"),
+        ("The annual fee is 50 euros.", "The annual fee is 30 euros.", "en"),
+    ],
+)
+async def test_local_an_answer_that_the_ground_truth_contradicts_is_not_said(
+    answer: str, truth: str, lang: str
+) -> None:
+    metric = local(weights=(1.0, 0.0))
+    found = await metric.measure(answered(answer, truth=truth, lang=lang))
+    assert isinstance(found, Score)
+    assert found.value < 0.5
+    assert (found.steps["true_positives"], found.steps["false_negatives"]) == ([], [truth])
+    right = await metric.measure(answered(truth, truth=truth, lang=lang))
+    assert isinstance(right, Score)
+    assert right.value > 0.9
 
 
 async def test_local_beta_says_whether_wrong_or_missing_weighs_more() -> None:
