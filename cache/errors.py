@@ -121,4 +121,11 @@ class SuggestionDecided(CacheError):  # noqa: N818 - errors are named as facts
 
 
 class UnreadableTable(CacheError):  # noqa: N818 - errors are named as facts
-    """A file can't be read as a table of entries; the message says where and what was expected."""
+    """A file can't be read as a table of entries; the message says where and what was expected.
+
+    `why` is `formulas` where their values are missing, else nothing.
+    """
+
+    def __init__(self, message: str, *, why: str = "") -> None:
+        super().__init__(message)
+        self.why = why

@@ -9,13 +9,14 @@ replaces it, and without a column `group` it stays in its group. A row without a
 an active entry says changes nothing; one that gives the answer of a paused, stale or retired entry is
 refused, for people took that answer out of service: the entry's id brings it back. The columns may be
 headed in Japanese or Chinese (`columns`); those that nobody knows are remarked on. What an export writes,
-an import reads back as the same entries. `tables` knows the three forms of files.
+an import reads back as the same entries, but for numbers before questions (`numbering`). `tables` knows
+the three forms of files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -28,7 +29,8 @@ from cache.errors import AnswerWithdrawn, CacheError, DuplicatePhrasing, Invalid
 from cache.store import EntryStore, Incoming, Put
 from cache.store.content import Content, content_of
 from cache.store.queries import NO_FILTERS, Filters
-from cache.transfer.columns import DAYS, HEADINGS, KNOWN, REQUIRED, TEXTS, incoming, unknown
+from cache.transfer.columns import DAYS, HEADINGS, KNOWN, REQUIRED, SHARED, TEXTS, incoming, unknown
+from cache.transfer.numbering import split_number
 from cache.transfer.tables import Row, RowProblem, format_of, read_table, write_table
 
 __all__ = [
@@ -62,7 +64,7 @@ class Remark:
     """What a person should know of rows that were imported."""
 
     line: int  # the first of them
-    field: str  # columns | language | valid_until
+    field: str  # columns | numbering | language | valid_until
     says: str
     found: str
 
@@ -120,7 +122,9 @@ async def import_entries(
         UnreadableTable: if the file as a whole can't be read; rows before the fault are kept.
     """
     reading = _Reading(language, languages, store.today)
-    rows = await to_thread.run_sync(lambda: read_table(path, required=REQUIRED, headings=HEADINGS))
+    rows = await to_thread.run_sync(
+        lambda: read_table(path, required=REQUIRED, headings=HEADINGS, shared=SHARED)
+    )
     while batch := await to_thread.run_sync(lambda: _some(rows)):
         usable = reading.usable(batch)
         results = await store.put(tenant, [one for _, one in usable], by=by, keep=keep)
@@ -213,6 +217,7 @@ class _Reading:
         self._lines: dict[str, tuple[int, int]] = {}  # of each entry that came of one: it, its answer's hash
         self._written: list[Remark] = []
         self._unknown: dict[str, int] = {}  # the first line of each column that is not read
+        self._numbered: dict[int, str] = {}  # what stood before the question, by line
 
     def usable(self, batch: Sequence[Row | RowProblem]) -> list[tuple[int, Incoming]]:
         """The lines that hold an entry; the others are refused."""
@@ -245,7 +250,7 @@ class _Reading:
         return ImportReport(
             **self._counts,
             refused=tuple(sorted(self._refused, key=lambda one: one.line)),
-            remarks=(*self._columns(), *self._written),
+            remarks=(*self._columns(), *self._numbers(), *self._written),
         )
 
     def _read_script(self, line: int, entry: Entry) -> None:
@@ -270,12 +275,27 @@ class _Reading:
             says = f"not read: {names}; known are {known}"
             yield Remark(min(self._unknown.values()), "columns", says, names)
 
+    def _numbers(self) -> Iterator[Remark]:
+        if self._numbered:
+            marks = ", ".join(f"“{mark}”" for mark in islice(dict.fromkeys(self._numbered.values()), 3))
+            rows = len(self._numbered)
+            says = f"taken off before the question in {rows} rows, as nobody types it who asks: {marks}"
+            yield Remark(min(self._numbered), "numbering", says, marks)
+
+    def _unnumbered(self, line: int, content: Content) -> Content:
+        """The content without the numbers that a sheet has before its questions."""
+        split = [split_number(phrasing) for phrasing in content.phrasings]
+        if mark := next((mark for mark, _ in split if mark), ""):
+            self._numbered[line] = mark
+        return replace(content, phrasings=tuple(phrasing for _, phrasing in split))
+
     def _incoming(self, row: Row | RowProblem) -> Incoming:
         if isinstance(row, RowProblem):
             raise InvalidEntry("row", row.expected)
         for name in unknown(row.values):
             self._unknown.setdefault(name, row.line)
         parsed = incoming(row.values, self._language)
+        parsed = replace(parsed, content=self._unnumbered(row.line, parsed.content))
         if self._languages:
             self._languages.check(parsed.content.language)
         if parsed.id is not None and self._ids.setdefault(parsed.id, row.line) != row.line:

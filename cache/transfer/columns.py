@@ -14,11 +14,12 @@ from cache.errors import InvalidEntry
 from cache.store import Incoming
 from cache.store.content import Content
 
-__all__ = ["DAYS", "HEADINGS", "KNOWN", "REQUIRED", "TEXTS", "incoming", "unknown"]
+__all__ = ["DAYS", "HEADINGS", "KNOWN", "REQUIRED", "SHARED", "TEXTS", "incoming", "unknown"]
 
 TEXTS = ("id", "kind", "group", "language", "question", "answer", "state", "owner")
 DAYS = ("valid_from", "valid_until", "review_by")
 REQUIRED = ("question", "answer")
+SHARED = ("kind", "group", "language", "state", "owner", "sources", *DAYS)  # of all rows beside merged cells
 _ALIASES = {  # as helpdesks head their own sheets; only what can mean one thing
     "question": "質問 質問文 質問内容 标准问题 标准问 标准问法 知识标题 标准提问 问题 問題 標準問題 提问",
     "answer": "回答 回答文 回答内容 答え 答案 标准答案 標準答案 答案内容 答复 回复内容",

@@ -5,17 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import re
-import unicodedata
-import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from io import StringIO
+from itertools import chain, islice, product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
 from cache.errors import UnreadableTable
+from cache.transfer.heads import AMONG, Heads, as_text
+from cache.transfer.workbooks import read_sheet, write_sheet
 
 __all__ = [
     "Row",
@@ -30,10 +30,9 @@ __all__ = [
 
 TableFormat = Literal["csv", "jsonl", "xlsx"]
 _SUFFIXES: dict[str, TableFormat] = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx"}
-_ENCODINGS = ("gb18030", "cp932", "cp950")  # of spreadsheets in China, Japan and Taiwan
+_ENCODINGS = ("utf-8-sig", "gb18030", "cp932", "cp950")  # the others: of sheets in China, Japan and Taiwan
+_DELIMITERS = ",;\t"
 _LONGEST_CELL = 1_000_000
-_MOST_COLUMNS = 256  # of a workbook; an entry has at most 200 phrasings
-_UNPACKED = 200_000_000, 20  # a workbook may unpack to so many bytes, or so many times its size
 _FORMULA = re.compile(r"'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])")  # those of East Asian keyboards, too
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -67,9 +66,17 @@ def format_of(path: Path) -> TableFormat:
 
 
 def read_table(
-    path: Path, *, required: Sequence[str], headings: Mapping[str, str] = _NONE
+    path: Path,
+    *,
+    required: Sequence[str],
+    headings: Mapping[str, str] = _NONE,
+    shared: Collection[str] = (),
 ) -> Iterator[Row | RowProblem]:
-    """The rows of a file, a few at a time in memory; `headings` are other names of columns.
+    """The rows of a file below its headings, a few at a time in memory.
+
+    Args:
+        headings: other names of columns.
+        shared: columns in which merged cells of a workbook hold their value for all of their rows.
 
     Raises:
         UnreadableTable: if the file is empty, of another form, or lacks a required column.
@@ -79,8 +86,9 @@ def read_table(
         raise UnreadableTable(f"{path.name}: the file is empty")
     if form == "jsonl":
         return _read_jsonl(path)
-    cells = _read_csv(path, required, headings) if form == "csv" else _read_xlsx(path, required, headings)
-    return _by_columns(path, cells, required, headings)
+    heads = Heads(required, headings)
+    cells = _read_csv(path, heads) if form == "csv" else read_sheet(path, heads, shared)
+    return _by_columns(path, cells, heads)
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> int:
@@ -89,7 +97,7 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
     if form == "jsonl":
         return _write_jsonl(path, rows)
     cells = ([row.get(column, "") for column in columns] for row in rows)
-    return _write_csv(path, columns, cells) if form == "csv" else _write_xlsx(path, columns, cells)
+    return _write_csv(path, columns, cells) if form == "csv" else write_sheet(path, columns, cells)
 
 
 def inert(text: str) -> str:
@@ -103,41 +111,29 @@ def as_written(cell: str) -> str:
 
 
 def _by_columns(
-    path: Path,
-    rows: Iterator[tuple[int, Sequence[Any]]],
-    required: Sequence[str],
-    headings: Mapping[str, str],
+    path: Path, rows: Iterator[tuple[int, Sequence[Any]]], heads: Heads
 ) -> Iterator[Row | RowProblem]:
-    """Rows of cells as mappings, by the names in the first row."""
-    names = _names(next(rows, (1, ()))[1], headings)
+    """Rows of cells as mappings, by the names in the row of headings; what stands above it is a title."""
+    first = list(islice(rows, AMONG))
+    place, names = heads.find(cells for _, cells in first)
     if twice := sorted({name for name in names if name and names.count(name) > 1}):
         raise UnreadableTable(f"{path.name}: more than one column for {', '.join(twice)}")
-    missing = [name for name in required if name not in names]
+    missing = [name for name in heads.required if name not in names]
     if missing:
         found = ", ".join(filter(None, names)) or "none"
         raise UnreadableTable(f"{path.name}: missing columns: {', '.join(missing)} (found: {found})")
-    for line, cells in rows:
-        if len(cells) > len(names) and any(_as_text(cell).strip() for cell in cells[len(names) :]):
+    for line, cells in chain(first[place + 1 :], rows):
+        if len(cells) > len(names) and any(as_text(cell).strip() for cell in cells[len(names) :]):
             yield RowProblem(line, f"expected {len(names)} cells, found {len(cells)}")
-        elif any(_as_text(cell).strip() for cell in cells):
-            yield Row(line, {name: _as_text(cell) for name, cell in zip(names, cells, strict=False) if name})
+        elif any(as_text(cell).strip() for cell in cells):
+            yield Row(line, {name: as_text(cell) for name, cell in zip(names, cells, strict=False) if name})
 
 
-def _names(header: Sequence[Any], headings: Mapping[str, str]) -> list[str]:
-    """What the columns under these cells are called."""
-    names = [unicodedata.normalize("NFKC", _as_text(cell)).strip().lower() for cell in header]
-    return [headings.get(name, name) for name in names]
-
-
-def _read_csv(
-    path: Path, required: Sequence[str], headings: Mapping[str, str]
-) -> Iterator[tuple[int, Sequence[str]]]:
+def _read_csv(path: Path, heads: Heads) -> Iterator[tuple[int, Sequence[str]]]:
     """Cells of a CSV file; bytes that are no text stay as lone surrogates, for the row to be refused."""
-    encoding = _encoding_of(path, required, headings)
+    csv.field_size_limit(_LONGEST_CELL)
+    encoding, delimiter = _written_in(path, heads)
     with path.open(encoding=encoding, errors="surrogateescape", newline="") as file:
-        delimiter = _delimiter(file.readline())
-        file.seek(0)
-        csv.field_size_limit(_LONGEST_CELL)
         reader = csv.reader(file, delimiter=delimiter, strict=True)
         line = 1
         try:
@@ -148,30 +144,33 @@ def _read_csv(
             raise UnreadableTable(f"{path.name}, line {line}: {broken}") from broken
 
 
-def _encoding_of(path: Path, required: Sequence[str], headings: Mapping[str, str]) -> str:
-    """UTF-8 if the first line is that; else the one in which it has the required columns.
+def _written_in(path: Path, heads: Heads) -> tuple[str, str]:
+    """The encoding and the delimiter with which the file has its headings; else UTF-8 if it begins so.
 
     Headings tell, for most bytes are some text in every encoding of East Asia.
     """
     with path.open("rb") as file:
-        head = file.readline(_LONGEST_CELL)
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        lines = [file.readline(_LONGEST_CELL) for _ in range(AMONG)]
+    if lines[0].startswith((b"\xff\xfe", b"\xfe\xff")):
         raise UnreadableTable(f"{path.name}: expected UTF-8 text, found UTF-16: save it as “CSV UTF-8”")
+    for encoding, delimiter in product(_ENCODINGS, _DELIMITERS) if heads.required else ():
+        text = b"".join(lines).decode(encoding, "replace")
+        if _is_headed(text, delimiter, heads):
+            return encoding, delimiter
     try:
-        head.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        for encoding in _ENCODINGS:
-            line = head.decode(encoding, "replace")
-            names = _names(next(csv.reader([line], delimiter=_delimiter(line))), headings)
-            if required and set(required) <= set(names):
-                return encoding
-    else:
-        return "utf-8-sig"
-    raise UnreadableTable(f"{path.name}: expected UTF-8 text: save it as “CSV UTF-8”")
+        begins = lines[0].decode("utf-8-sig")
+    except UnicodeDecodeError as broken:
+        raise UnreadableTable(f"{path.name}: expected UTF-8 text: save it as “CSV UTF-8”") from broken
+    return "utf-8-sig", max(_DELIMITERS, key=begins.count)
 
 
-def _delimiter(head: str) -> str:
-    return max(",;\t", key=head.count)
+def _is_headed(text: str, delimiter: str, heads: Heads) -> bool:
+    """Whether the first rows of a text have whole headings."""
+    try:
+        _, names = heads.find(csv.reader(StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error:
+        return False
+    return heads.complete(names) and "\ufffd" not in "".join(names)
 
 
 def _read_jsonl(path: Path) -> Iterator[Row | RowProblem]:
@@ -198,68 +197,6 @@ def _json_row(line: int, text: bytes) -> Row | RowProblem:
     return Row(line, values)
 
 
-def _read_xlsx(
-    path: Path, required: Sequence[str], headings: Mapping[str, str]
-) -> Iterator[tuple[int, Sequence[Any]]]:
-    """Cells of the sheet that has the required columns; where none are required, of the first one."""
-    # Here and below: it costs a start 0.1 s, and a gateway seldom needs it.
-    from openpyxl.utils.exceptions import InvalidFileException
-
-    try:
-        _refuse_bomb(path)
-        yield from _sheet_cells(path, required, headings)
-    except (InvalidFileException, zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError) as broken:
-        # of both XML parsers' errors SyntaxError is the base
-        raise UnreadableTable(f"{path.name}: expected an XLSX workbook: {broken}") from broken
-
-
-def _sheet_cells(
-    path: Path, required: Sequence[str], headings: Mapping[str, str]
-) -> Iterator[tuple[int, Sequence[Any]]]:
-    from openpyxl import load_workbook
-
-    with closing(load_workbook(path, read_only=True, data_only=True)) as workbook:
-        sheets = workbook.worksheets
-        if not sheets:
-            raise UnreadableTable(f"{path.name}: the workbook has no sheet")
-        for sheet in sheets:
-            sheet.reset_dimensions()  # else there are as many cells as the file only says
-        headed = [one for one in sheets if set(required) <= set(_header(one, headings))]
-        if required and len(headed) > 1:
-            named = ", ".join(f"“{one.title}”" for one in headed)
-            raise UnreadableTable(
-                f"{path.name}: expected one sheet with {', '.join(required)}, found {named}"
-            )
-        if not headed and len(sheets) > 1:
-            found = "; ".join(
-                f"“{one.title}”: {', '.join(_header(one, headings)) or 'none'}" for one in sheets
-            )
-            raise UnreadableTable(
-                f"{path.name}: no sheet has {', '.join(required)} in its first row ({found})"
-            )
-        rows = enumerate(_rows_of((headed or sheets)[0]), start=1)
-        yield from ((line, cells) for line, cells in rows if line == 1 or any(cells))
-
-
-def _rows_of(sheet: Any) -> Iterator[Sequence[Any]]:
-    for row in sheet.iter_rows(max_col=_MOST_COLUMNS, values_only=True):
-        yield [cell.replace("_x000D_", "\r") if isinstance(cell, str) else cell for cell in row]
-
-
-def _refuse_bomb(path: Path) -> None:
-    """Refuse a small file that unpacks to one that fills the memory."""
-    with zipfile.ZipFile(path) as packed:
-        unpacked = sum(part.file_size for part in packed.infolist())
-    least, times = _UNPACKED
-    if unpacked > max(least, times * path.stat().st_size):
-        raise UnreadableTable(f"{path.name}: unpacks to {unpacked:,} bytes, which no sheet of entries does")
-
-
-def _header(sheet: Any, headings: Mapping[str, str]) -> list[str]:
-    """The names in the first row of a sheet."""
-    return [name for name in _names(next(_rows_of(sheet), ()), headings) if name]
-
-
 def _write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     written = 0
     with path.open("w", encoding="utf-8") as file:
@@ -279,45 +216,3 @@ def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]
             writer.writerow(map(inert, cells))
             written += 1
     return written
-
-
-def _write_xlsx(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
-    from openpyxl import Workbook
-
-    workbook = Workbook(write_only=True)
-    sheet = workbook.create_sheet("entries")
-    sheet.append(list(columns))
-    written = 0
-    for cells in rows:
-        sheet.append([_text_cell(sheet, cell) for cell in cells])
-        written += 1
-    workbook.save(path)
-    return written
-
-
-def _text_cell(sheet: Any, text: str) -> Any:
-    """A cell that stays text, even where it begins like a formula."""
-    from openpyxl.cell import WriteOnlyCell
-
-    cell = WriteOnlyCell(sheet, value=text)
-    cell.data_type = "s"
-    return cell
-
-
-def _as_text(cell: Any) -> str:
-    """A cell as a person reads it."""
-    match cell:
-        case None:
-            return ""
-        case str():
-            return cell
-        case bool():
-            return str(cell).lower()
-        case float() if cell.is_integer():
-            return str(int(cell))
-        case datetime() if cell.time() == datetime.min.time():
-            return cell.date().isoformat()
-        case datetime() | date():
-            return cell.isoformat()
-        case _:
-            return str(cell)

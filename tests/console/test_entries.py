@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 from playwright.sync_api import expect
 
 from cache.entries import Entry
@@ -158,7 +159,7 @@ def test_a_file_with_a_wrong_line_is_shown_before_it_is_imported(
         assert "piano" in exported.value.path().read_text("utf-8")
 
 
-def test_a_file_without_languages_is_read_again_once_one_is_chosen_and_may_be_sent_twice(
+def test_a_file_without_languages_is_read_in_the_pages_until_another_is_chosen_and_may_be_sent_twice(
     desk: Gateway, chromium: Chromium, tmp_path: Path
 ) -> None:
     file = tmp_path / "faq.csv"
@@ -168,7 +169,11 @@ def test_a_file_without_languages_is_read_again_once_one_is_chosen_and_may_be_se
     with chromium.person(desk.url, locale="zh-CN") as sato:
         page = sato.sign_in(at="/console/entries/import")
         page.locator("input[type=file]").set_input_files(file)
+        expect(page.locator("button.import-rows")).to_be_visible()
+        page.locator(".import .q-select").click()
+        page.get_by_role("option", name="不指定").click()
         expect(page.locator(".refusal-list")).to_contain_text("未注明语言的行")
+        expect(page.locator("button.import-rows")).to_have_count(0)
         page.locator(".import .q-select").click()
         page.get_by_role("option", name="中文").click()
         expect(page.locator("button.import-rows")).to_be_visible()
@@ -176,8 +181,21 @@ def test_a_file_without_languages_is_read_again_once_one_is_chosen_and_may_be_se
         expect(page.locator("button.import-rows")).to_be_visible()
         expect(page.locator(".told.problem")).to_have_count(0)
         page.locator("input[type=file]").set_input_files(strange)
-        expect(page.locator(".unreadable")).to_contain_text("第一行须为列名")
+        expect(page.locator(".unreadable")).to_contain_text("前十行中须有一行为列名")
         expect(page.locator(".unreadable")).to_contain_text("strange.csv")
+
+
+def test_a_workbook_whose_formulas_were_never_worked_out_is_told_in_the_language_of_the_page(
+    desk: Gateway, chromium: Chromium, tmp_path: Path
+) -> None:
+    workbook = Workbook()
+    for row in (["市民FAQ一覧"], ["質問", "回答"], ["ピアノはありますか", "=B1"]):
+        workbook.worksheets[0].append(row)
+    workbook.save(tmp_path / "faq.xlsx")
+    with chromium.person(desk.url, locale="ja-JP") as sato:
+        page = sato.sign_in(at="/console/entries/import")
+        page.locator("input[type=file]").set_input_files(tmp_path / "faq.xlsx")
+        expect(page.locator(".unreadable")).to_contain_text("一度開いて上書き保存")
 
 
 def test_a_large_file_is_read_and_one_too_large_is_refused_by_its_size(

@@ -72,6 +72,26 @@ def test_japanese_and_chinese_are_not_left_in_english() -> None:
     assert {key for key in same if not key.startswith("languages.")} == set()
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_texts_are_shown_as_they_are_and_hold_no_marks_of_markdown(language: str) -> None:
+    texts = texts_of(language)  # type: ignore[arg-type]
+    assert [key for key in texts.keys if "`" in texts(key)] == []
+
+
+def test_tickets_that_are_only_alike_are_not_called_the_same() -> None:
+    said = [texts_of(language)("ticket.with_alike", n=3) for language in LANGUAGES]
+    assert said == [
+        "Also answer the 3 tickets with similar questions",
+        "似た質問の 3 件にも回答する",
+        "同时回答 3 张问题相似的工单",
+    ]
+
+
+def test_an_owner_may_be_a_person_as_well_as_a_section() -> None:
+    """A form comes with the reviewer's name there."""
+    assert texts_of("ja")("entry.owner") == "担当"
+
+
 OTHER_NAMES = {  # of a thing that has a name: what it is not called besides
     "zh": {
         "关口": "闸口 闸门",

@@ -46,7 +46,7 @@ class _Page:
         with card(t("entries.file"), name="import"):
             ui.label(t("entries.file_hint", limit=limit)).classes("quiet")
             languages = {"": t("entries.no_language")} | {one: t(f"languages.{one}") for one in LANGUAGES}
-            self.language = ui.select(languages, value="", label=t("entries.default_language"))
+            self.language = ui.select(languages, value=t.language, label=t("entries.default_language"))
             self.language.props("outlined dense options-dense").classes("filter")
             self.language.on_value_change(self.visit.action(self._look_again))
             upload = self.upload = ui.upload(
@@ -74,7 +74,7 @@ class _Page:
             report = await self._run(keep=False)
         except UnreadableTable as exc:
             with self.found, card(self.visit.t("entries.unreadable"), name="unreadable"):
-                ui.label(self.visit.t("entries.unreadable_hint"))
+                ui.label(self.visit.t(f"entries.unreadable_{exc.why or 'hint'}"))
                 ui.label(str(exc).replace(_kept_as(self.name), self.name, 1)).classes("mono quiet small")
             return
         with self.found:

@@ -363,7 +363,7 @@ async def test_the_sheet_of_a_workbook_that_has_the_columns_is_read(
     [
         (
             {"表紙": COVER, "一覧": ["質問", "答"]},
-            "no sheet has question, answer in its first row (“表紙”: faq一覧, 2026年版; “一覧”: question, 答)",
+            "no sheet has question, answer in its first 10 rows (“表紙”: faq一覧, 2026年版; “一覧”: question, 答)",
         ),
         ({"FAQ": FAQ, "old": FAQ}, "expected one sheet with question, answer, found “FAQ”, “old”"),
         ({"表紙": COVER}, "missing columns: question, answer (found: faq一覧, 2026年版)"),

@@ -1,0 +1,64 @@
+"""The row of headings of a sheet, which may stand below its title, and cells as a person reads them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from itertools import islice
+from typing import Any
+
+__all__ = ["AMONG", "Heads", "as_text"]
+
+AMONG = 10  # first rows that the headings are looked for in
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """What headings are known by: the columns there have to be, and what columns may be called besides."""
+
+    required: Sequence[str]
+    aliases: Mapping[str, str]
+
+    def names(self, cells: Iterable[Any]) -> list[str]:
+        """What the columns under these cells are called."""
+        names = [unicodedata.normalize("NFKC", as_text(cell)).strip().lower() for cell in cells]
+        return [self.aliases.get(name, name) for name in names]
+
+    def find(self, rows: Iterable[Sequence[Any]]) -> tuple[int, list[str]]:
+        """Place and names of the headings; where no row has all that are required, of the row with most."""
+        place, best = 0, list[str]()
+        for here, cells in enumerate(islice(rows, AMONG)):
+            names = self.names(cells)
+            if here == 0 or self._known(names) > self._known(best):
+                place, best = here, names
+            if self.complete(best):
+                break
+        return place, best
+
+    def complete(self, names: Sequence[str]) -> bool:
+        """Whether all columns are there."""
+        return self._known(names) == len(set(self.required))
+
+    def _known(self, names: Sequence[str]) -> int:
+        return len(set(self.required) & set(names))
+
+
+def as_text(cell: Any) -> str:
+    """A cell as a person reads it."""
+    match cell:
+        case None:
+            return ""
+        case str():
+            return cell
+        case bool():
+            return str(cell).lower()
+        case float() if cell.is_integer():
+            return str(int(cell))
+        case datetime() if cell.time() == datetime.min.time():
+            return cell.date().isoformat()
+        case datetime() | date():
+            return cell.isoformat()
+        case _:
+            return str(cell)
