@@ -16,6 +16,7 @@ from typing import Any, Literal
 from sqlalchemy import Table, select
 
 from cache.transfer.tables import format_of, inert
+from cache.transfer.workbooks import begun_sheet, text_cell
 from gateway.errors import InvalidRequest
 from storage.schema import audits, feedback, gate_examples, outcomes, tickets
 from storage.sql import Database
@@ -121,11 +122,11 @@ async def _write_xlsx(
     period: Period,
     progress: Callable[[int], object],
 ) -> int:
-    from openpyxl import Workbook  # here and below: it costs a start 0.1 s, and a gateway seldom needs it
+    from openpyxl import Workbook  # here: it costs a start 0.1 s, and a gateway seldom needs it
 
     workbook = Workbook(write_only=True)
-    sheet, names, written = workbook.create_sheet(what), _columns(what), 0
-    sheet.append(names)
+    names, written = _columns(what), 0
+    sheet = begun_sheet(workbook, what, names)
     async for row in _rows_of(db, what, tenant, period):
         if written == MOST_IN_A_SHEET:
             raise InvalidRequest(f"an XLSX sheet holds {MOST_IN_A_SHEET} rows: use .csv, or fewer days")
@@ -173,11 +174,7 @@ def _flat(value: Any) -> Any:
 
 def sheet_cell(sheet: Any, value: Any) -> Any:
     """A cell of XLSX; a text stays a text, even where it begins like a formula."""
-    from openpyxl.cell import WriteOnlyCell
-
     value = _flat(value)
     if not isinstance(value, str):
         return value
-    cell = WriteOnlyCell(sheet, value=_UNPRINTABLE.sub("\ufffd", value)[:LONGEST_CELL])
-    cell.data_type = "s"
-    return cell
+    return text_cell(sheet, _UNPRINTABLE.sub("\ufffd", value)[:LONGEST_CELL])

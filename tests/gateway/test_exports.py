@@ -74,6 +74,18 @@ async def test_xlsx_keeps_formulas_as_texts(database: Database, tmp_path: Path) 
     assert (sheet[2][column].value, sheet[2][column].data_type) == ("=1+1\ufffd", "s")
 
 
+async def test_xlsx_is_laid_out_to_be_read(database: Database, tmp_path: Path) -> None:
+    await recorded(database, 1, question="First this.\nThen that.")
+    await write_export(database, "outcomes", "acme", tmp_path / "o.xlsx", Period())
+    sheet = load_workbook(tmp_path / "o.xlsx").worksheets[0]
+    column = {cell.value: cell.column_letter for cell in sheet[1]}
+    assert (sheet.freeze_panes, sheet["A1"].font.bold) == ("A2", True)
+    assert sheet[f"{column['question']}2"].alignment.wrap_text
+    assert (
+        sheet.column_dimensions[column["question"]].width > sheet.column_dimensions[column["ms"]].width > 10
+    )
+
+
 async def test_a_ticket_is_exported_whole_in_json_and_flat_in_csv(database: Database, tmp_path: Path) -> None:
     ticket = await Tickets(database).open(
         question(), outcome="withheld", reason="unsupported_statement", steps=STEPS

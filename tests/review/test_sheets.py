@@ -76,6 +76,37 @@ async def test_answers_are_given_and_published_and_the_undecided_wait(room: Room
     assert (await room.tickets.get(other.id, tenant="acme")).state == "open"
 
 
+@pytest.mark.parametrize(
+    ("answered", "dismissed", "label", "yes", "no"),
+    [
+        ("回答", "回答不要", "対象外", "はい", "いいえ"),
+        ("回答する", "対応不要", "対象外", "○", "×"),
+        ("回复", "无需回答", "不在服务范围", "是", "否"),
+        ("Answer", "DISMISS", "ｍａｙ", "Ｙｅｓ", "no"),
+    ],
+)
+async def test_decisions_are_read_in_the_words_of_the_console(
+    room: Room, answered: str, dismissed: str, label: str, yes: str, no: str
+) -> None:
+    published, other = await room.ticket(), await room.ticket("Where is it?")
+    report = await room.take(
+        row_of(published, decision=answered, publish=yes),
+        row_of(other, decision=dismissed, publish=no, gate=label),
+    )
+    assert (report.closed, report.published, report.refused) == (2, 1, ())
+    assert (await room.tickets.get(other.id, tenant="acme")).state == "dismissed"
+
+
+async def test_the_columns_that_people_add_may_be_headed_in_japanese(room: Room) -> None:
+    ticket = await room.ticket()
+    file = room.folder / "decided.csv"
+    file.write_text(
+        f"id,revision,対応,回答,公開\n{ticket.id},{ticket.revision},回答,300円です。,はい\n", "utf-8"
+    )
+    report = await room.reviews.take(file, tenant="acme", by="Sato", keep=True)
+    assert (report.closed, report.published, report.refused) == (1, 1, ())
+
+
 async def test_nothing_changes_in_a_trial(room: Room) -> None:
     ticket = await room.ticket()
     assert (await room.take(row_of(ticket, publish="yes"), keep=False)).closed == 1

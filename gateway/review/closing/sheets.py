@@ -1,12 +1,14 @@
 """Reviews that people wrote into an exported sheet: each row is checked, and closes its ticket or does not.
 
 Columns: `id` and `revision` as exported, and `decision` (`answer` or `dismiss`; empty: nobody decided), with
-`answer`, `publish` (yes or no), `gate`, `topic`, `faithful` (yes or no) and `comment`. A ticket that changed
-since the export is left alone. Each ticket is closed as the console closes it, in a transaction of its own.
+`answer`, `publish` (yes or no), `gate`, `topic`, `faithful` (yes or no) and `comment`. Headings and words may
+be Japanese or Chinese, as in the console. A ticket that changed since the export is left alone. Each ticket
+is closed as the console closes it, in a transaction of its own.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +27,32 @@ from gateway.review.tickets import Ticket, Tickets
 
 __all__ = ["Decided", "DecidedReport", "DecidedReviews"]
 
+_HEADINGS = {
+    other: name
+    for name, others in {
+        "decision": "決定 判断 対応 决定 處理 处理",
+        "answer": "回答 答案",
+        "publish": "公開 发布 發布",
+        "gate": "ゲート 关口 關口",
+        "topic": "話題 主题 主題",
+        "faithful": "根拠あり 有依据 有依據",
+        "comment": "コメント 備考 备注 備註",
+    }.items()
+    for other in others.split()
+}
+_WORDS = {  # in other languages, for what is there in English
+    other: word
+    for word, others in {
+        "answer": "回答 回答する 回复 回覆",
+        "dismiss": "回答不要 回答不要にする 対応不要 无需回答 無需回答",
+        "yes": "はい ○ 〇 是",
+        "no": "いいえ × 否",
+        "must": "対象 服务范围内 服務範圍內",
+        "may": "対象外 不在服务范围 不在服務範圍",
+        "must_not": "禁止",
+    }.items()
+    for other in others.split()
+}
 _YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
@@ -54,7 +82,7 @@ def _read_decided(path: Path) -> Iterator[Decided | Refusal | None]:
     Raises:
         UnreadableTable: if the file as a whole can't be read.
     """
-    for row in read_table(path, required=("id", "revision", "decision")):
+    for row in read_table(path, required=("id", "revision", "decision"), headings=_HEADINGS):
         if isinstance(row, RowProblem):
             yield Refusal(row.line, "row", row.expected)
             continue
@@ -132,12 +160,12 @@ def _refuse_if_changed(ticket: Ticket, revision: int, *, by: str) -> None:
 
 def _decided(line: int, values: Mapping[str, Any]) -> Decided | None:
     texts = {name: "" if value is None else str(value).strip() for name, value in values.items()}
-    decision = texts.get("decision", "").lower()
+    decision = _word(texts, "decision")
     if not decision:
         return None
     answer = texts.get("answer", "")
     _refuse_unusable(texts, decision, answer)
-    gate = texts.get("gate", "").lower()
+    gate = _word(texts, "gate")
     review = Review(
         answer=answer if decision == "answer" else None,
         publication=Publication() if _yes(texts, "publish") else None,
@@ -158,15 +186,21 @@ def _refuse_unusable(texts: Mapping[str, str], decision: str, answer: str) -> No
         raise InvalidEntry("id", "expected the ticket's number, found nothing")
     if not texts.get("revision", "").isdecimal():
         raise InvalidEntry("revision", "expected the number that was exported")
-    gate, labels = texts.get("gate", "").lower(), get_args(ExampleLabel)
+    gate, labels = _word(texts, "gate"), get_args(ExampleLabel)
     if gate and gate not in labels:
         raise InvalidEntry("gate", f"expected one of {', '.join(labels)}, found “{gate[:40]}”")
     if decision == "dismiss" and _yes(texts, "publish"):
         raise InvalidEntry("publish", "expected no, as the ticket is dismissed")
 
 
+def _word(texts: Mapping[str, str], name: str) -> str:
+    """What a cell says, in English, small letters."""
+    said = unicodedata.normalize("NFKC", texts.get(name, "")).lower()
+    return _WORDS.get(said, said)
+
+
 def _yes(texts: Mapping[str, str], name: str) -> bool | None:
-    said = texts.get(name, "").lower()
+    said = _word(texts, name)
     if said and said not in _YES_OR_NO:
         raise InvalidEntry(name, f"expected yes or no, found “{said[:40]}”")
     return _YES_OR_NO.get(said)
