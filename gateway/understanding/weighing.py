@@ -62,8 +62,6 @@ def signs(
     own = naming_words(text, wording)
     found: dict[str, float] = {
         **{rule: by_rule is not None and by_rule.rule == rule for rule in RULES},
-        "hint": wording.hint.search(wording.exempt.sub(" _ ", text)) is not None,
-        "definite": wording.definite.search(text) is not None,
         "indefinite": wording.indefinite.search(text) is not None,
         "defines": _defines(text, own, wording),
         "name": any(is_name(word) for word in own if not text.startswith(word)),

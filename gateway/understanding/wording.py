@@ -56,7 +56,6 @@ class Wording:
     fragment: re.Pattern[str]  # a few words without a verb
     names: re.Pattern[str]  # says by its form what it is about
     mine: re.Pattern[str]  # the asker's own affairs
-    definite: re.Pattern[str]  # "the tickets": which?
     indefinite: re.Pattern[str]  # "a passport": any
     generic: frozenset[str]  # words that name no subject of their own
     # The same where no spaces part the words. A single kanji must not cut 日本 in two; in Chinese the
@@ -103,7 +102,6 @@ def wording(language: Language) -> Wording:
         fragment=re.compile(dependence["fragment"], re.IGNORECASE),
         names=_any(dependence["names"]),
         mine=_any(dependence.get("mine", [])),
-        definite=_any(dependence.get("definite", [])),
         indefinite=_any(dependence.get("indefinite", [])),
         generic=frozenset(generic),
         generic_runs=_words([word for word in generic if len(word) > 1 or language == "zh"]),

@@ -72,6 +72,8 @@ async def test_a_follow_up_leans_on_its_conversation(earlier: tuple[str, ...], t
         (FEE, "What is a residence card?"),
         (FEE, "If I lose my card, how do I block it?"),
         (FEE, "Can I bring a dog?"),
+        (FEE, "How do I change my address?"),
+        (FEE, "Is parking free?"),
         (FEE, "Do you have a counter for tax?"),
         (FEE, "Can foreigners join the national pension?"),
         (FEE, "How do I get a parking permit?"),
@@ -132,9 +134,9 @@ async def test_a_bare_name_takes_the_language_of_the_conversation() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "How do I change my address?",
-        "Is parking free?",
-        "My card was stolen. What should I do about it?",
+        "Do you accept cash?",
+        "Where do I park?",
+        "Is there a discount for students?",
     ],
 )
 async def test_a_new_subject_needs_less_to_show_for_it_where_the_operator_says_so(text: str) -> None:
@@ -192,7 +194,7 @@ async def looked_up(language: Language, earlier: Sequence[str], text: str) -> bo
 # At most so many of 180 turns that lean are looked up, and of 180 complete ones held back, in conversations by
 # somebody who wrote nothing else for us: turns/LANGUAGE.txt.
 MISSED = {"en": 3, "ja": 4, "zh": 2}
-HELD = {"en": 54, "ja": 25, "zh": 29}
+HELD = {"en": 28, "ja": 12, "zh": 25}
 
 
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])

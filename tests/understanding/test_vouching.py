@@ -110,8 +110,8 @@ async def test_a_vague_question_is_looked_up_if_an_entry_says_just_that() -> Non
 
 
 async def test_a_question_that_is_likely_complete_is_looked_up_if_an_entry_is_found() -> None:
-    assert not await alone("Is parking free?", Shelf())
-    assert await alone("Is parking free?", Shelf("What does it cost to park at the Sakura library?"))
+    assert not await alone("Where do I park?", Shelf())
+    assert await alone("Where do I park?", Shelf("Where can visitors of the Sakura library park?"))
 
 
 async def test_the_shelf_is_the_askers() -> None:
