@@ -21,6 +21,7 @@ __all__ = [
     "Escalated",
     "Failed",
     "Finding",
+    "FrontEndTask",
     "NothingRelevant",
     "Offer",
     "Offers",
@@ -50,6 +51,14 @@ class Turn:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class FrontEndTask:
+    """What a chat front end wants done beside the chat, and the reply to it. Nobody asks anything."""
+
+    front_end: str
+    reply: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     """What the asker sent, and who asks."""
@@ -61,6 +70,7 @@ class Conversation:
     asker: str | None = None  # the operator's id for the person, if given
     options: Mapping[str, Any] = field(default_factory=dict)  # temperature … for the chatbot, passed on
     choices: int = 1  # answers asked for (OpenAI's n)
+    task: FrontEndTask | None = None  # the last turn is none of a person's: no stage reads it
 
     @property
     def real_question(self) -> str:
@@ -79,6 +89,7 @@ class Question:
     leans_on: tuple[str, ...] | None = None  # the asker's turns it depends on; None: the one before it
     answers_the_bot: bool = False  # it is a short answer to what the bot asked, so it is not out of scope
     wants_person: bool = False  # it asks for somebody to talk to; no chatbot answers that
+    as_written: str = ""  # the same words with their line breaks, where it is all that a message asks
 
     @property
     def tenant(self) -> str:
@@ -89,6 +100,11 @@ class Question:
     def group(self) -> str:
         """Whose entries the asker may read besides everybody's."""
         return self.conversation.group
+
+    @property
+    def for_the_chatbot(self) -> str:
+        """It as whoever answers reads it best: the same words, in their lines if those are known."""
+        return self.as_written or self.text
 
     @property
     def leaned_on(self) -> tuple[str, ...]:
@@ -157,7 +173,12 @@ class Draft:
     model: str
     tokens: Tokens | None = None  # None where the chatbot does not count them
     first_s: float | None = None  # until its first words; None where it was not streamed to us
-    unreadable: str = ""  # why there is no text to check: a tool call
+    unreadable: str = (
+        ""  # why there is no text to check: a tool call, no whole sentence before it was cut off
+    )
+    unfinished: str | None = (
+        None  # what came after `text` before the model's limit cut it off; None: nothing did
+    )
     others: tuple[Draft, ...] = ()  # further choices, where several were asked for
     correction: Correction | None = None  # of our own retrieval; a chatbot does not tell
 
@@ -165,6 +186,16 @@ class Draft:
     def choices(self) -> tuple[Draft, ...]:
         """It and the others."""
         return (self, *self.others)
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the model's limit on its length ended it."""
+        return self.unfinished is not None
+
+    @property
+    def written(self) -> str:
+        """All that came, with what is not a whole sentence."""
+        return self.text + (self.unfinished or "")
 
 
 OnDraft = Callable[[Draft], None]  # is told a draft as far as it is written; no contexts: none came yet
@@ -216,6 +247,7 @@ class Choice:
 
     text: str
     filtered: bool  # a canned text stands in the place of what the chatbot said
+    cut_off: bool = False  # the model's limit on its length ended it
 
 
 OutcomeName = Literal["ground_truth", "confirmed_answer", "rag", "refused", "withheld", "escalated"]
@@ -253,6 +285,11 @@ class Answered:
         """The name that clients see: where the answer came from."""
         return self.source
 
+    @property
+    def cut_off(self) -> bool:
+        """Whether it is a draft that the model's limit on its length ended."""
+        return any(isinstance(step.found, Draft) and step.found.cut_off for step in self.steps)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
@@ -263,6 +300,7 @@ class Refused:
     reason: str
     steps: tuple[Step, ...] = ()
     name: ClassVar[OutcomeName] = "refused"
+    cut_off: ClassVar[bool] = False
     entry: ClassVar[None] = None
     verdict: ClassVar[None] = None
     cut: ClassVar[tuple[str, ...]] = ()
@@ -283,6 +321,7 @@ class Withheld:
     choices: tuple[Choice, ...] = ()  # where several were asked for and differ
     steps: tuple[Step, ...] = ()
     name: ClassVar[OutcomeName] = "withheld"
+    cut_off: ClassVar[bool] = False
     entry: ClassVar[None] = None
     cut: ClassVar[tuple[str, ...]] = ()
 
@@ -300,6 +339,7 @@ class Escalated:
     choices: tuple[Choice, ...] = ()  # where several were asked for and differ
     steps: tuple[Step, ...] = ()
     name: ClassVar[OutcomeName] = "escalated"
+    cut_off: ClassVar[bool] = False
     entry: ClassVar[None] = None
     cut: ClassVar[tuple[str, ...]] = ()
 
@@ -310,13 +350,14 @@ Outcome = Answered | Refused | Withheld | Escalated
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What goes back for one message: an outcome per question, or words for small talk."""
+    """What goes back for one message: an outcome per question, or words where nothing was asked."""
 
     outcomes: tuple[Outcome, ...]
     text: str
     language: str
     told: tuple[str, ...] = ()  # tickets of earlier questions whose answer stands in front
     choices: tuple[Choice, ...] = ()  # where several were asked for; `text` is then the worst one's
+    unasked: Literal["small_talk", "front_end_task"] = "small_talk"  # why, where there are no outcomes
 
     def introduced(self, preface: str, told: tuple[str, ...]) -> Reply:
         """It, with what people answered since in front."""
@@ -332,6 +373,11 @@ class Reply:
         if len(counted) < len(taken):
             return None
         return Tokens(sum(one.read for one in counted), sum(one.written for one in counted))
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether one of its answers is, by the model's limit on its length."""
+        return any(outcome.cut_off for outcome in self.outcomes)
 
     @property
     def name(self) -> OutcomeName:

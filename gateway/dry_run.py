@@ -15,7 +15,7 @@ from typing import Literal
 from classifiers import ClassifierError
 from classifiers.gate import GateVerdict
 from encoders import Encoder, encode_one
-from gateway.domain import Conversation, Outcome, Question, Reply, Step
+from gateway.domain import Conversation, FrontEndTask, Outcome, Question, Reply, Step
 from gateway.pipeline import Pipeline
 from gateway.settings import Settings
 from gateway.settings.loading import with_policy
@@ -47,6 +47,9 @@ class Unwatched:
     """Counts, logs and records nothing."""
 
     def outcome(self, outcome: Outcome, /, *, ms: float) -> None:
+        """Nothing."""
+
+    def front_end_task(self, task: FrontEndTask, /) -> None:
         """Nothing."""
 
     def failure(self, question: Question, exc: Exception, /) -> None:

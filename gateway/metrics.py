@@ -64,12 +64,22 @@ class Metrics:
         self.broken_loops = counter(
             "background_failures_total", "Background work that broke and began again.", "loop"
         )
+        self._unasked(registry)
         self._streams(registry)
         self._gauges(registry)
         self.gatekeeping = GateMetrics(registry)
         self.checking = CheckMetrics(registry)
         self.retrieval = RetrievalMetrics(registry)
         self._begin_at_zero()
+
+    def _unasked(self, registry: CollectorRegistry) -> None:
+        """What was answered although nobody asked anything."""
+        self.front_end_tasks = Counter(
+            "sekisho_front_end_tasks_total",
+            "Titles, tags and the like that front ends asked for.",
+            ("front_end",),
+            registry=registry,
+        )
 
     def _streams(self, registry: CollectorRegistry) -> None:
         """Two clocks, named by OpenTelemetry's conventions: we are a model's client, and a server to ours."""

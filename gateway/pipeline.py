@@ -22,6 +22,7 @@ from gateway.domain import (
     Conversation,
     Draft,
     Escalated,
+    FrontEndTask,
     NothingRelevant,
     Offer,
     Outcome,
@@ -105,6 +106,8 @@ class Pipeline:
             TicketNotStored: a question could not be kept for a person.
             AskerLeft: they hung up before anything was decided.
         """
+        if conversation.task:
+            return self._done(conversation.task, conversation)
         understood = await self._understanding.understand(conversation)
         alone = len(understood.questions) == 1 and conversation.choices == 1
         reading = Reading(line, self._streaming if alone else "buffer")
@@ -117,6 +120,11 @@ class Pipeline:
         if news.told or not self._next_turn:
             return reply.introduced(news.text, news.told)
         return await self._next_turn.introduce(reply, conversation)
+
+    def _done(self, task: FrontEndTask, conversation: Conversation) -> Reply:
+        """The reply to a front end, which asks nothing: no stage is told of it."""
+        self._watch.front_end_task(task)
+        return self._replies.done(task, choices=conversation.choices)
 
     async def _outcome(self, question: Question, reading: Reading) -> Outcome:
         started, way = perf_counter(), Way(reading)
@@ -203,7 +211,7 @@ class Pipeline:
         policy = replace(self._verdicts, repair="none") if seen else self._verdicts
         if draft.unreadable:  # there is nothing that could be delivered
             policy = _STRICT
-        return policy.ruling(draft.text, verdict, question=question.text)
+        return policy.ruling(draft.written if seen else draft.text, verdict, question=question.text)
 
     def _chosen(self, question: Question, draft: Draft) -> Chosen:
         if self._modes is None:
@@ -258,7 +266,7 @@ class Pipeline:
         ticket = await self._ticket(question, way, outcome="answered", reason=reason)
         return Answered(
             question=question,
-            text=judged.draft.text,
+            text=judged.draft.written,
             source="rag",
             reason=reason,
             verdict=judged.verdict,

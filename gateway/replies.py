@@ -11,13 +11,25 @@ from typing import Literal
 import yaml
 
 from classifiers.gate import GateVerdict
-from gateway.domain import FILTERED, Choice, Offer, Outcome, Question, Refused, Reply, Understood
+from gateway.domain import (
+    FILTERED,
+    Choice,
+    FrontEndTask,
+    Offer,
+    Outcome,
+    Question,
+    Refused,
+    Reply,
+    Understood,
+)
+from gateway.language import language_of
 from gateway.settings import PolicySettings, ReplySettings
 from gateway.settings.templates import fill
 
 __all__ = ["Replies"]
 
 _NO_WORDS = ReplySettings()
+_TELLS_LANGUAGE = 200  # characters of a reply to a front end
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -81,6 +93,12 @@ class Replies:
             said = [_choice(outcomes, number) for number in range(choices)]
         return Reply(tuple(outcomes), text, understood.language, choices=tuple(said) if choices > 1 else ())
 
+    def done(self, task: FrontEndTask, *, choices: int = 1) -> Reply:
+        """The message back to a front end that wanted something done beside the chat."""
+        said = [Choice(task.reply, filtered=False)] * choices if choices > 1 else []
+        language = language_of(task.reply[:_TELLS_LANGUAGE], default="en")
+        return Reply((), task.reply, language, choices=tuple(said), unasked="front_end_task")
+
     def _waiting(
         self,
         outcome: Literal["withheld", "escalated"],
@@ -112,13 +130,14 @@ def _numbered(outcomes: Sequence[Outcome], texts: Sequence[str]) -> str:
 def _choice(outcomes: Sequence[Outcome], number: int) -> Choice:
     """One choice of a message; where a question has fewer, its first stands for the others."""
     said = [_said(outcome, number) for outcome in outcomes]
-    return Choice(_numbered(outcomes, [one.text for one in said]), any(one.filtered for one in said))
+    text = _numbered(outcomes, [one.text for one in said])
+    return Choice(text, any(one.filtered for one in said), any(one.cut_off for one in said))
 
 
 def _said(outcome: Outcome, number: int) -> Choice:
     choices = () if isinstance(outcome, Refused) else outcome.choices
     if not choices:
-        return Choice(outcome.text, outcome.name in FILTERED)
+        return Choice(outcome.text, outcome.name in FILTERED, outcome.cut_off)
     return choices[number if number < len(choices) else 0]
 
 

@@ -13,6 +13,7 @@ from gateway.checking.modes import Chosen
 from gateway.domain import (
     Conversation,
     Draft,
+    FrontEndTask,
     NothingRelevant,
     Offers,
     OnDraft,
@@ -112,6 +113,8 @@ class Watch(Protocol):
     """Is told what happened. Never raises, never waits."""
 
     def outcome(self, outcome: Outcome, /, *, ms: float) -> None: ...
+
+    def front_end_task(self, task: FrontEndTask, /) -> None: ...
 
     def failure(self, question: Question, exc: Exception, /) -> None: ...
 

@@ -8,6 +8,7 @@ gave back: that is the one place to look at.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -26,6 +27,7 @@ __all__ = [
     "Release",
     "Stops",
     "Waits",
+    "finished_part",
     "whole_part",
 ]
 
@@ -198,6 +200,7 @@ class Release:
         return self._judged
 
 
+_FINISHED = re.compile(r"(?:(?<!\d)[.．]|[。！？｡!?])[\"'”’」』)）*_]*\s*$")
 _WHOLE = ("item", "row", "code")  # kinds that leave together with their neighbours of the same kind
 
 
@@ -211,6 +214,17 @@ def whole_part(text: str) -> int:
     while last > 0 and found[last].kind in _WHOLE and found[last - 1].kind == found[last].kind:
         last -= 1
     return _beginning(text, found[last - 1], found[last]) if last > 0 else 0
+
+
+def finished_part(text: str) -> int:
+    """How much of a text that broke off consists of sentences that are finished: all but the last, mostly.
+
+    A stop after a digit may be the point of a number.
+    """
+    found = sentences(text)
+    if not found or _FINISHED.search(text):
+        return len(text) if found else 0
+    return _beginning(text, found[-2], found[-1]) if len(found) > 1 else 0
 
 
 def _beginning(text: str, before: Sentence, sentence: Sentence) -> int:

@@ -16,6 +16,7 @@ from gateway.domain import (
     Draft,
     Failed,
     Finding,
+    FrontEndTask,
     NothingRelevant,
     Offers,
     Outcome,
@@ -84,6 +85,10 @@ class Telemetry:
         for waiting in (self._outcomes, self._lookups, self._acceptances, self._given):
             if waiting is not None:
                 await waiting.flush()
+
+    def front_end_task(self, task: FrontEndTask, /) -> None:
+        """A front end had something done beside the chat: no question, no outcome."""
+        self.metrics.front_end_tasks.labels(task.front_end).inc()
 
     def failure(self, question: Question, exc: Exception, /) -> None:
         """A stage broke."""

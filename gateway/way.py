@@ -96,7 +96,9 @@ def choices_of(judged: Sequence[Judged], outcome: Outcome) -> tuple[Choice, ...]
     some = any(isinstance(one.ruling, Delivered) for one in judged)
     canned = Choice(outcome.text, filtered=some or outcome.name == "withheld")
     return tuple(
-        Choice(one.ruling.text, filtered=False) if isinstance(one.ruling, Delivered) else canned
+        Choice(one.ruling.text, filtered=False, cut_off=one.draft.cut_off)
+        if isinstance(one.ruling, Delivered)
+        else canned
         for one in judged
     )
 

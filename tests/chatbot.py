@@ -301,6 +301,9 @@ def _completion(said: Says, n: int = 1) -> dict[str, Any]:
     return {**body, **said.extra}
 
 
+_INCOMPLETE = {"content_filter": "content_filter", "length": "max_output_tokens"}  # for /responses
+
+
 def _responses(said: Says) -> dict[str, Any]:
     """A reply of the Responses API, with a file search before the message."""
     results = [
@@ -312,8 +315,8 @@ def _responses(said: Says) -> dict[str, Any]:
     message = {"type": "message", "id": "msg_1", "role": "assistant", "content": content}
     output = [search, message]
     body: dict[str, Any] = {"id": "resp_1", "object": "response", "model": said.model, "output": output}
-    if said.finish_reason == "content_filter":
-        body["incomplete_details"] = {"reason": "content_filter"}
+    if said.finish_reason in _INCOMPLETE:
+        body["incomplete_details"] = {"reason": _INCOMPLETE[said.finish_reason]}
     return {**body, **said.extra}
 
 
@@ -386,7 +389,7 @@ async def _response_events(said: Says) -> AsyncIterator[bytes]:
         yield _event({"type": "response.output_text.delta", "output_index": 1, "delta": piece})
         await asyncio.sleep(said.piece_delay_s)
     yield _event({"type": "response.output_item.done", "output_index": 1, "item": message})
-    end = "incomplete" if said.finish_reason == "content_filter" else "completed"
+    end = "incomplete" if said.finish_reason in _INCOMPLETE else "completed"
     yield _event({"type": f"response.{end}", "response": whole})
 
 

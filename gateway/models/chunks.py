@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from gateway.models.thoughts import Spoken
+
 __all__ = ["ChatChunks", "Chunks", "ResponseEvents"]
 
 
@@ -16,8 +18,10 @@ class Chunks(Protocol):
     """What came so far."""
 
     reply: dict[str, Any]
-    text: str  # of the answer, without what stands before its first letter
     finished: bool  # the chatbot said that this is all
+
+    @property
+    def text(self) -> str: ...  # of the answer, without thoughts and spaces before its first letter
 
     def add(self, event: Mapping[str, Any], /) -> None: ...
 
@@ -28,9 +32,14 @@ class ChatChunks:
     def __init__(self) -> None:
         self._message: dict[str, Any] = {}
         self._choice: dict[str, Any] = {"message": self._message}
+        self._spoken = Spoken()
         self.reply: dict[str, Any] = {}
-        self.text = ""
         self.finished = False
+
+    @property
+    def text(self) -> str:
+        """The answer so far."""
+        return self._spoken.text
 
     def add(self, event: Mapping[str, Any], /) -> None:
         """Take in the next chunk."""
@@ -44,7 +53,7 @@ class ChatChunks:
         self.reply["choices"] = [self._choice]
         delta = choice.get("delta", choice.get("message"))
         delta = dict(delta) if isinstance(delta, Mapping) else {}
-        self.text = (self.text + _text(delta.pop("content", None))).lstrip()
+        self._spoken.add(_text(delta.pop("content", None)))
         _merge(self._message, delta)
         self._message["content"] = self.text
         _merge(self._choice, {name: value for name, value in choice.items() if name not in _SAID})
@@ -60,18 +69,25 @@ class ResponseEvents:
     def __init__(self) -> None:
         self._output: list[Any] = []
         self._index: object = None  # of the message that is being written
+        self._before = ""  # the messages that are written
+        self._spoken = Spoken()
         self.reply: dict[str, Any] = {"output": self._output}
-        self.text = ""
         self.finished = False
+
+    @property
+    def text(self) -> str:
+        """The answer so far."""
+        return self._before + self._spoken.text
 
     def add(self, event: Mapping[str, Any], /) -> None:
         """Take in the next event."""
         match event:
             case {"type": "response.output_text.delta", "delta": str(delta)}:
-                if self.text and event.get("output_index") != self._index:
-                    self.text = self.text.rstrip() + "\n\n"
+                if event.get("output_index") != self._index:
+                    self._before = f"{self.text.rstrip()}\n\n" if self.text else ""
+                    self._spoken = Spoken()
                 self._index = event.get("output_index")
-                self.text = (self.text + delta).lstrip()
+                self._spoken.add(delta)
             case {"type": "response.output_item.done", "item": item}:
                 self._output.append(item)
             case {"type": "response.completed" | "response.incomplete", "response": Mapping() as whole}:

@@ -43,6 +43,7 @@ class Completion:
     model: str
     reply: Mapping[str, Any]
     first_s: float | None = None  # until the first words, where they were streamed
+    cut_off: bool = False  # by the model's limit on its length
 
     @property
     def tokens(self) -> Tokens | None:
@@ -152,7 +153,8 @@ class ChatModel:
             failure = ToolCalled if text.called else UpstreamUnavailable
             raise failure(f"{self._name} {text.why}", cause=text.cause)
         named = reply.get("model")
-        return Completion(text, named if isinstance(named, str) and named else self.model, reply, first_s)
+        model = named if isinstance(named, str) and named else self.model
+        return Completion(text, model, reply, first_s, self._wire.cut_off(reply))
 
     async def _reply(
         self, body: dict[str, Any], on_text: OnText | None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
 from gateway.models.chunks import ChatChunks, Chunks, ResponseEvents
+from gateway.models.thoughts import spoken
 
 __all__ = ["WIRES", "NoText", "Wire", "WireName"]
 
@@ -50,6 +51,10 @@ class Wire(Protocol):
         """The first answer of a reply."""
         ...
 
+    def cut_off(self, reply: Mapping[str, Any]) -> bool:
+        """Whether the model's limit on its length ended the first answer, which has a text."""
+        ...
+
     def chunks(self) -> Chunks:
         """What puts a streamed reply together."""
         ...
@@ -89,6 +94,9 @@ class _Chat:
             return NoText("refused to answer")
         return text or NoText("answered without text")
 
+    def cut_off(self, reply: Mapping[str, Any]) -> bool:
+        return any(choice.get("finish_reason") == "length" for choice in reply["choices"][:1])
+
     def chunks(self) -> Chunks:
         return ChatChunks()
 
@@ -127,6 +135,10 @@ class _Responses:
         texts = [_joined(item.get("content"), part="output_text") for item in messages]
         return "\n\n".join(filter(None, texts)) or NoText("answered without text")
 
+    def cut_off(self, reply: Mapping[str, Any]) -> bool:
+        details = reply.get("incomplete_details")
+        return isinstance(details, Mapping) and details.get("reason") == "max_output_tokens"
+
     def chunks(self) -> Chunks:
         return ResponseEvents()
 
@@ -143,10 +155,10 @@ def _allowed(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _joined(content: Any, *, part: str) -> str:
-    """A text, or the texts of its parts."""
+    """A text, or the texts of its parts, without thoughts."""
     if isinstance(content, str):
-        return content.strip()
+        return spoken(content).strip()
     if not isinstance(content, list):
         return ""
     texts = [item.get("text") for item in content if isinstance(item, Mapping) and item.get("type") == part]
-    return "".join(text for text in texts if isinstance(text, str)).strip()
+    return spoken("".join(text for text in texts if isinstance(text, str))).strip()

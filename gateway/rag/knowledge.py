@@ -55,10 +55,10 @@ class KnowledgeRag:
         contexts = _contexts(corrected.passages)
         draft = Draft(text="", contexts=contexts, model=self._writer.name, correction=done)
         on_text = partial(_pass_on, on_draft, draft) if on_draft else None
-        text = await self._writer.write(question, encoded, corrected.passages, on_text)
-        if text is None:
+        written = await self._writer.write(question, encoded, corrected.passages, on_text)
+        if written is None:
             return NothingRelevant("the passages that were found do not hold an answer", contexts, done)
-        return replace(draft, text=text)
+        return replace(draft, text=written.text, unfinished=written.unfinished, unreadable=written.unreadable)
 
     async def close(self) -> None:
         """Close the connections of the writer and of the web search, if there are any."""

@@ -19,6 +19,7 @@ from gateway.errors import UpstreamUnavailable
 from gateway.rag.chunking import PATH_SEPARATOR
 from gateway.rag.passages import RetrievedPassage
 from gateway.rag.writer import OnText
+from gateway.rag.written import Written
 
 __all__ = ["ExtractiveWriter", "quotation"]
 
@@ -114,7 +115,7 @@ class ExtractiveWriter:
         passages: Sequence[RetrievedPassage],
         on_text: OnText | None = None,
         /,
-    ) -> str | None:
+    ) -> Written | None:
         """The quotation in one piece, or None where no sentence holds anything of the question.
 
         Raises:
@@ -123,7 +124,8 @@ class ExtractiveWriter:
         meaning: dict[str, float] = {}
         if self._encoder and question.language in self._encoder.identity.languages:
             meaning = await self._similarities(self._encoder, asked, passages)
-        return quotation(asked.text, passages, meaning)
+        quoted = quotation(asked.text, passages, meaning)
+        return Written(quoted) if quoted else None
 
     async def close(self) -> None:
         """Nothing to close."""

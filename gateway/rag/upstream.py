@@ -12,6 +12,7 @@ from gateway.domain import Draft, NothingRelevant, OnDraft, Question, Turn
 from gateway.errors import ConfigurationError, ToolCalled, UpstreamUnavailable
 from gateway.models.completions import ChatModel, Completion
 from gateway.rag.contexts import ReadContexts, read_contexts
+from gateway.rag.written import Written
 from gateway.settings import UpstreamSettings
 
 __all__ = ["UpstreamRag"]
@@ -56,7 +57,7 @@ class UpstreamRag:
             UpstreamUnavailable: it did not answer, or not in a form that can be read.
         """
         conversation = question.conversation
-        turns = (*conversation.turns[:-1], Turn("user", question.text))
+        turns = (*conversation.turns[:-1], Turn("user", question.for_the_chatbot))
         try:
             if conversation.choices > 1:
                 found = await self._model.choices(turns, conversation.options, conversation.choices)
@@ -78,8 +79,11 @@ class UpstreamRag:
         return Draft(text="", contexts=(), model=self._model.model, unreadable=why)
 
     def _draft(self, completion: Completion) -> Draft:
+        written = Written.of(completion)
         return Draft(
-            text=completion.text,
+            text=written.text,
+            unfinished=written.unfinished,
+            unreadable=written.unreadable,
             contexts=self._contexts(completion.reply),
             model=completion.model,
             tokens=completion.tokens,

@@ -11,6 +11,7 @@ from encoders import Encoded
 from gateway.domain import Question, Turn
 from gateway.models.completions import ChatModel
 from gateway.rag.passages import RetrievedPassage
+from gateway.rag.written import Written
 
 __all__ = ["LlmWriter", "OnText", "Writer"]
 
@@ -30,7 +31,7 @@ class Writer(Protocol):
         passages: Sequence[RetrievedPassage],
         on_text: OnText | None = None,
         /,
-    ) -> str | None: ...
+    ) -> Written | None: ...
 
     async def close(self) -> None: ...
 
@@ -56,7 +57,7 @@ class LlmWriter:
         passages: Sequence[RetrievedPassage],
         on_text: OnText | None = None,
         /,
-    ) -> str | None:
+    ) -> Written | None:
         """The model's answer, or None where it says that the passages hold none.
 
         Raises:
@@ -65,10 +66,10 @@ class LlmWriter:
         numbered = "\n\n".join(f"[{n}] {passage.shown}" for n, passage in enumerate(passages, 1))
         instructions = _prompt(question.language).format(no_answer=NO_ANSWER, passages=numbered)
         earlier = [turn for turn in question.conversation.turns[:-1] if turn.role != "system"]
-        turns = [Turn("system", instructions), *earlier, Turn("user", question.text)]
+        turns = [Turn("system", instructions), *earlier, Turn("user", question.for_the_chatbot)]
         telling = partial(_without_mark, on_text) if on_text else None
         completion = await self._model.complete(turns, {"temperature": 0}, telling)
-        return None if NO_ANSWER in completion.text else completion.text
+        return None if NO_ANSWER in completion.text else Written.of(completion)
 
     async def close(self) -> None:
         """Close the connections to the model."""

@@ -61,6 +61,7 @@ async def answers(
         group=caller.group,
         request_id=request.state.request_id,
         limits=services.settings.server,
+        front_end_tasks=services.settings.understanding.front_end_tasks,
         asker=body.user,
     )
     reply = await services.pipeline.answer(asked)

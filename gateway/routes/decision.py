@@ -18,7 +18,7 @@ def decision(reply: Reply) -> dict[str, str | float]:
     decided = next((outcome for outcome in reply.outcomes if outcome.name == reply.name), None)
     told = _joined(iter(reply.told))
     if decided is None:
-        return {"outcome": reply.name, "reason": "small_talk", **({"told": told} if told else {})}
+        return {"outcome": reply.name, "reason": reply.unasked, **({"told": told} if told else {})}
     known = {
         "told": told,
         "outcome": decided.name,

@@ -93,6 +93,7 @@ async def chat(body: ChatRequest, request: Request, caller: ClientDep, services:
         group=caller.group,
         request_id=request.state.request_id,
         limits=services.settings.server,
+        front_end_tasks=services.settings.understanding.front_end_tasks,
         asker=body.user,
         options=body.options(),
         choices=body.n or 1,
@@ -258,7 +259,7 @@ class _Stream:
 
 
 def _choices(reply: Reply) -> tuple[Choice, ...]:
-    return reply.choices or (Choice(reply.text, filtered=reply.name in FILTERED),)
+    return reply.choices or (Choice(reply.text, reply.name in FILTERED, reply.cut_off),)
 
 
 def _usage(reply: Reply) -> dict[str, Any]:
@@ -271,4 +272,6 @@ def _usage(reply: Reply) -> dict[str, Any]:
 
 
 def _finish(choice: Choice) -> str:
-    return "content_filter" if choice.filtered else "stop"
+    if choice.filtered:
+        return "content_filter"
+    return "length" if choice.cut_off else "stop"

@@ -128,6 +128,7 @@ class UnderstandingSettings(Section):
     default_language: Literal["en", "ja", "zh"] = "ja"  # where the script does not tell
     follow_ups: Literal["strict", "balanced", "lenient"] = "strict"  # when to hold one back from the cache
     llm: LlmSettings | None = None  # rewrites questions that depend on earlier turns
+    front_end_tasks: bool = True  # whether what front ends ask beside the chat is answered without a stage
 
 
 class EncoderSettings(Section):

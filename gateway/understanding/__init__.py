@@ -13,7 +13,7 @@ from gateway.language import Language, language_of
 from gateway.understanding.follow_ups import FollowUps
 from gateway.understanding.replying import answers_the_bot, bot_asked, small_talk_language
 from gateway.understanding.rewriting import Completes, Rewriter
-from gateway.understanding.splitting import Asked, is_reply, questions_in, small_talk_in
+from gateway.understanding.splitting import Asked, as_written, is_reply, questions_in, small_talk_in
 from gateway.understanding.vouching import Vouching
 from gateway.understanding.wording import Wording, wording
 
@@ -70,7 +70,12 @@ class Understanding:
         asked = [self._question(one, conversation, earlier, words) for one in self._split(text, words)]
         if not asked:
             return Understood((), language, small_talk_in(text, words))
-        if self._rewriter and len(asked) > 1:
+        if len(asked) == 1:
+            question = await asked[0]
+            message = conversation.real_question.strip()
+            written = as_written(message, question.text) if "\n" in message else ""
+            return Understood((replace(question, as_written=written),), language)
+        if self._rewriter:
             return Understood(tuple(await asyncio.gather(*asked)), language)
         return Understood(tuple([await one for one in asked]), language)  # a task each costs 40 µs
 

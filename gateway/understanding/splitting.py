@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ from gateway.domain import SmallTalk
 from gateway.understanding.leaning import continues
 from gateway.understanding.wording import Wording
 
-__all__ = ["Asked", "is_reply", "questions_in", "small_talk_in"]
+__all__ = ["Asked", "as_written", "is_reply", "questions_in", "small_talk_in"]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _ITEM = re.compile(r"\s*(?:[(（\[]?\d{1,2}[.)．）、:：\]](?!\d)|[①-⑳]|[-*•・●■◆]\s|[QＱ]\d*\s*[.:：．])\s*")
@@ -72,6 +72,35 @@ def questions_in(text: str, wording: Wording) -> list[Asked]:
         Asked(wording.glue.join(unit), any(_wants_person(one, wording) for one in unit))
         for unit in _units(sentences, wording)
     ]
+
+
+def as_written(message: str, question: str) -> str:
+    """The part of a message that is this question, in its lines; "" if that can't be told.
+
+    It has exactly the letters and figures of the question, so that who judged the one has judged the other.
+    """
+    lines = _CONTROL.sub(" ", "\n".join(message.splitlines())).split("\n")
+    text, places = "\n".join(lines), list(_letters(lines))
+    wanted = "".join(filter(str.isalnum, question))
+    at = "".join(text[place] for place in places).find(wanted)
+    if not wanted or at < 0:
+        return ""
+    start = 0
+    if at:  # behind a greeting: from its line on, or from its first letter where they share one
+        line = text.rfind("\n", 0, places[at]) + 1
+        start = line if places[at - 1] < line else places[at]
+    after = at + len(wanted)
+    return text[start : places[after] if after < len(places) else None].strip("\n").rstrip()
+
+
+def _letters(lines: Sequence[str]) -> Iterator[int]:
+    """Where in lines that are joined the letters and figures stand, but for the marks of lists."""
+    begins = 0
+    for line in lines:
+        marker = _ITEM.match(line)
+        first = marker.end() if marker else 0
+        yield from (begins + place for place in range(first, len(line)) if line[place].isalnum())
+        begins += len(line) + 1
 
 
 def is_reply(text: str, wording: Wording) -> bool:

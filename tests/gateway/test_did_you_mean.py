@@ -46,7 +46,7 @@ from gateway.review.tickets import Tickets
 from gateway.routes import answers, openai
 from gateway.routes.envelope import envelope
 from gateway.routes.middleware import RequestId
-from gateway.settings import PolicySettings, ServerSettings
+from gateway.settings import PolicySettings, ServerSettings, UnderstandingSettings
 from gateway.telemetry import Telemetry
 from gateway.understanding import Understanding
 from storage.schema import ticket_events
@@ -97,7 +97,9 @@ class Desk:
         outcomes = OutcomeLog(self.database, on_lost=lambda rows: None)
         metrics = Metrics(CollectorRegistry())
         self.telemetry = Telemetry(metrics, outcomes, None, self.acceptances, texts=False)
-        self.settings = type("Settings", (), {"server": ServerSettings()})
+        self.settings = type(
+            "Settings", (), {"server": ServerSettings(), "understanding": UnderstandingSettings()}
+        )
         self.keys = Keys(self.database, bootstrap=list(KEYS.values()))
         self.pipeline = self.made()
 

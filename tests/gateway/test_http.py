@@ -71,7 +71,12 @@ def test_the_command_line_takes_an_address_with_the_version_or_without(gateway: 
         pytest.param("ｗｈｅｎ does the LIBRARY open", None, "ground_truth", "verified_exact", "stop", "The library opens at 9:00 and closes at 19:00.", id="exact through width and case"),
         pytest.param(LATE_QUESTION, Says(LATE, [LATE]), "rag", "supported", "stop", LATE, id="supported"),
         pytest.param(LATE_QUESTION, Says(INVENTED, [LATE]), "withheld", "unsupported_statement", "content_filter", None, id="unsupported"),
+        pytest.param(LATE_QUESTION, Says(f"<think>{INVENTED}</think>{LATE}", [LATE]), "rag", "supported", "stop", LATE, id="thoughts before"),
+        pytest.param(LATE_QUESTION, Says(f"<think>{INVENTED}", [LATE]), "escalated", "upstream_unavailable", "stop", None, id="thoughts alone"),
         pytest.param(LATE_QUESTION, Says(LATE, []), "escalated", "unchecked", "stop", None, id="no contexts"),
+        pytest.param(LATE_QUESTION, Says(f"{LATE} {INVENTED[:-5]}", [LATE], finish_reason="length"), "rag", "supported", "length", LATE, id="cut off in a sentence"),
+        pytest.param(LATE_QUESTION, Says(LATE, [LATE], finish_reason="length"), "rag", "supported", "length", LATE, id="cut off after a sentence"),
+        pytest.param(LATE_QUESTION, Says(LATE[:30], [LATE], finish_reason="length"), "escalated", "unchecked", "stop", None, id="cut off in the first sentence"),
         pytest.param("Who won the football match?", None, "refused", "may", "content_filter", "I only know the library.", id="may"),
         pytest.param("How do I forge a library card?", None, "refused", "must_not:crime", "content_filter", "Nothing unlawful.", id="must not"),
         pytest.param("カレーの作り方は？", None, "refused", "may", "content_filter", "図書館のことだけお答えできます。", id="may, in Japanese"),
@@ -93,6 +98,16 @@ def test_every_outcome_says_what_it_is(
         assert "mayor" not in said
     if text is not None:
         assert said == text
+
+
+def test_each_choice_says_whether_it_was_cut_off(gateway: Gateway, chatbot: Chatbot) -> None:
+    chatbot.always(Says(f"{LATE} The", [LATE], also=[LATE[:30]], finish_reason="length"))
+    with gateway.openai() as client:
+        reply = client.chat.completions.create(
+            model="sekisho", messages=[{"role": "user", "content": LATE_QUESTION}], n=2
+        )
+    assert [one.finish_reason for one in reply.choices] == ["length", "content_filter"]
+    assert reply.choices[0].message.content == LATE
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -186,6 +201,17 @@ def test_the_chatbot_gets_the_conversation_and_the_sampling_options(
     assert chatbot.asked[-1].body["model"] == "chatbot"
 
 
+def test_a_question_of_several_lines_reaches_the_chatbot_as_it_was_written(
+    gateway: Gateway, chatbot: Chatbot
+) -> None:
+    message = "What happens if I return these late?\n- a book\n- a DVD"
+    found = gateway.answer(message)
+    assert chatbot.asked[-1].question == message
+    assert [one["question"] for one in found["questions"]] == [
+        "What happens if I return these late? a book a DVD"
+    ]
+
+
 def test_a_silent_stream_is_kept_alive_and_verified_before_a_word_leaves(
     gateway: Gateway, chatbot: Chatbot
 ) -> None:
@@ -266,14 +292,12 @@ ASK = {"role": "user", "content": LATE_QUESTION}
         pytest.param({"messages": [{"role": "user", "content": "x" * 9000}]}, 400, "messages[0].content", "8000", id="endless question"),
         pytest.param({"messages": [{"role": "user", "content": "㌖" * 8000}]}, 400, "messages[0].content", "not 48000", id="question of wide signs"),
         pytest.param({"messages": [{"role": "user", "content": "e" + "\u0301\u0323" * 3000}]}, 400, "messages[0].content", "30 combining marks", id="marks upon marks"),
-        pytest.param({"messages": [{"role": "user", "content": "x" * 9000}, ASK]}, 400, "messages[0].content", "8000", id="endless question before"),
-        pytest.param({"messages": [{"role": "assistant", "content": "㌖" * 9000}, ASK]}, 400, "messages[0].content", "32000", id="endless reply before"),
-        pytest.param({"messages": [ASK] * 3000}, 400, "messages", "too many", id="thousands of messages"),
         pytest.param({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, 400, "messages[0].content[0]", "type text", id="an image"),
         pytest.param({"messages": [{"role": "user", "content": 5}]}, 400, "messages.0.content", "messages.0.content: Input should be a valid string", id="a number for a text"),
         pytest.param({"messages": [{"role": "user", "content": [{"text": "x"}]}]}, 400, "messages.0.content.0.type", "Field required", id="a part without a type"),
         pytest.param({"messages": [ASK], "stop": 5}, 400, "stop", "stop: Input should be a valid string", id="a number for a stop"),
         pytest.param({"messages": [ASK], "stop": [5], "n": 0, "seed": "x"}, 400, "n", "(and 2 more)", id="several wrong fields"),
+        pytest.param({"messages": [ASK, {"role": "user", "content": [{"type": "text", "text": "Hi"}, {"type": "image_url", "text": "[image]"}]}]}, 400, "messages[1].content[1]", "type text", id="an image beside a text"),
         pytest.param({"messages": [{"role": "tool", "content": "x"}, ASK]}, 400, "messages[0].role", "tool", id="tool result"),
         pytest.param({"messages": [ASK], "seed": 2**63}, 400, "seed", "less than", id="endless number"),
         pytest.param({"messages": [ASK], "n": 9}, 400, "n", "less than or equal to 8", id="too many choices"),
@@ -294,6 +318,48 @@ def test_a_request_that_cannot_be_used_names_the_field(
     assert said in error["message"]
     assert param in (None, error["param"])
     assert reply.headers["x-sekisho-outcome"] == "error"
+
+
+CHAT_BEFORE = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "How many books can I borrow?"},
+    {"role": "assistant", "content": "Ten."},
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "reads"),
+    [
+        pytest.param([{"role": "user", "content": "x" * 9000 + "z"}], ["x" * 7999 + "z"], id="endless question"),
+        pytest.param([{"role": "assistant", "content": "x" * 40_000}], ["x" * 32_000], id="endless reply"),
+        pytest.param([{"role": "user", "content": "㌖" * 9000}], ["㌖" * 1333], id="question of wide signs"),
+        pytest.param([{"role": "user", "content": "e" + "\u0323" * 3000}], ["e" + "\u0323" * 30], id="marks upon marks"),
+        pytest.param([{"role": "user", "content": [{"type": "text", "text": "This card?"}, {"type": "image_url", "image_url": {"url": "x"}}]}], ["This card?\n[image]"], id="an image"),
+        pytest.param([{"role": "user", "content": [{"type": "input_audio"}]}], ["[attachment]"], id="a sound"),
+        pytest.param([{"role": "assistant", "content": ""}, {"role": "assistant", "content": None}], [], id="a reply without text"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_an_earlier_turn_that_does_not_fit_is_read_as_far_as_it_does(
+    gateway: Gateway, chatbot: Chatbot, stream: bool, before: list[Any], reads: list[str]
+) -> None:
+    with gateway.http() as client:
+        reply = client.post(CHAT, json={"messages": [*CHAT_BEFORE, *before, ASK], "stream": stream})
+    assert reply.status_code == 200, reply.text
+    told = [turn["content"] for turn in chatbot.asked[-1].messages]
+    assert told == [*(turn["content"] for turn in CHAT_BEFORE), *reads, LATE_QUESTION]
+
+
+def test_of_a_chat_that_is_too_long_the_newest_turns_and_the_client_s_own_are_read(
+    gateway: Gateway, chatbot: Chatbot
+) -> None:
+    turns = [{"role": ("user", "assistant")[n % 2], "content": f"Book number {n}."} for n in range(400)]
+    with gateway.http() as client:
+        reply = client.post(CHAT, json={"messages": [CHAT_BEFORE[0], *turns, ASK]})
+    assert reply.status_code == 200, reply.text
+    told = chatbot.asked[-1].messages
+    assert len(told) == 200
+    assert [told[0], told[1]["content"], told[-1]] == [CHAT_BEFORE[0], "Book number 202.", ASK]
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from gateway.domain import (
     Conversation,
     Draft,
     Failed,
+    FrontEndTask,
     NothingRelevant,
     OnDraft,
     Outcome,
@@ -97,6 +98,7 @@ class Stages:
     opened: list[dict[str, Any]] = field(default_factory=list)
     watched: list[Outcome] = field(default_factory=list)
     failures: list[Exception] = field(default_factory=list)
+    tasks: list[FrontEndTask] = field(default_factory=list)
     left: int = 0
     held: int = 0
 
@@ -170,6 +172,9 @@ class _Watch:
 
     def outcome(self, outcome: Outcome, /, *, ms: float) -> None:
         self.stages.watched.append(outcome)
+
+    def front_end_task(self, task: FrontEndTask, /) -> None:
+        self.stages.tasks.append(task)
 
     def failure(self, question: Question, exc: Exception, /) -> None:
         self.stages.failures.append(exc)

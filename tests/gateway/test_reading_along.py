@@ -40,6 +40,7 @@ class Talking(Stages):
     breaks: Exception | None = None
     hangs_up_at: int | None = None  # the part at which the asker leaves
     unreadable: str = ""
+    finished: int | None = None  # so many parts are whole sentences, and the last was cut off
     unchecked: bool = False
     line: Line = field(default_factory=Line)
     next_turn: NextTurn | None = None
@@ -70,6 +71,9 @@ class Talking(Stages):
             raise self.breaks
         if self.unreadable:
             return Draft(text="", contexts=(), model="m", unreadable=self.unreadable)
+        if self.finished is not None:
+            whole = "".join(self.writes[: self.finished]).rstrip()
+            return Draft(text=whole, contexts=CONTEXTS, model="m", unfinished=text[len(whole) :])
         return Draft(text=text.strip(), contexts=CONTEXTS, model="m")
 
     async def answer(self, streaming: Mode = "sentence", **policy: Any) -> tuple[Reply, str]:
@@ -144,6 +148,21 @@ async def test_a_repair_leaves_a_sentence_out_and_the_stream_goes_on(writes: Seq
     assert stages.line.said.split() == (GOOD + MORE).split()
     assert read == reply.text
     assert read.split() == (GOOD + MORE + END).split()
+
+
+@pytest.mark.parametrize(
+    ("streaming", "reads"), [("sentence", GOOD + MORE.rstrip()), ("observe", GOOD + MORE + "Bring")]
+)
+async def test_an_answer_that_was_cut_off_is_read_once_and_said_to_be_cut_off(
+    streaming: Mode, reads: str
+) -> None:
+    stages = Talking(writes=(GOOD, MORE, "Bring"), finished=2)
+    reply, read = await stages.answer(streaming)
+    assert (read, reply.name, reply.cut_off) == (reads, "rag", True)
+    assert not stages.line.breaks_off(reply.text)
+    verdict = reply.outcomes[0].verdict
+    assert verdict is not None
+    assert not any("Bring" in statement.text for statement in verdict.statements)
 
 
 @pytest.mark.parametrize("streaming", ["sentence", "observe"])

@@ -13,7 +13,18 @@ from typer.testing import CliRunner
 from gateway.cli import app
 from gateway.domain import Draft, NothingRelevant, OnDraft, Passage
 from gateway.errors import UpstreamUnavailable
-from gateway.streaming import AskerLeft, Leaves, Line, Mode, Part, Release, Stops, Waits, whole_part
+from gateway.streaming import (
+    AskerLeft,
+    Leaves,
+    Line,
+    Mode,
+    Part,
+    Release,
+    Stops,
+    Waits,
+    finished_part,
+    whole_part,
+)
 
 CONTEXT = (Passage(text="The contexts."),)
 Ask = Callable[[OnDraft | None], Coroutine[Any, Any, Draft | NothingRelevant]]
@@ -43,6 +54,27 @@ def test_a_sentence_is_whole_once_the_next_begins_and_lists_tables_and_code_only
     written: str, whole: str
 ) -> None:
     assert written[: whole_part(written)] == whole
+
+
+@pytest.mark.parametrize(
+    ("cut_off", "finished"),
+    [
+        ("", ""),
+        ("We open at", ""),
+        ("We open at nine. We close", "We open at nine. "),
+        ("We open at nine. We close at five.", "We open at nine. We close at five."),
+        ("We open at nine. It costs 3.", "We open at nine. "),
+        ("We open **at nine.**", "We open **at nine.**"),
+        ("図書館は9時に開きます。閉館は", "図書館は9時に開きます。"),
+        ("图书馆九点开门。", "图书馆九点开门。"),
+        ("Bring:\n- a card\n- a bo", "Bring:\n- a card\n"),
+        ("1. First\n2.", ""),
+    ],
+)
+def test_of_a_text_that_was_cut_off_the_last_sentence_goes_unless_it_ends_as_one(
+    cut_off: str, finished: str
+) -> None:
+    assert cut_off[: finished_part(cut_off)] == finished
 
 
 def writes(*parts: str, contexts: int = 0, then: Exception | None = None) -> Ask:

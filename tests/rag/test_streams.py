@@ -125,6 +125,78 @@ async def test_a_tool_call_in_a_stream_leaves_no_text(
     assert (draft.text, draft.unreadable) == ("", "tool_call")
 
 
+@pytest.mark.parametrize("contexts", ["azure-on-your-data", "openai-responses"])
+@pytest.mark.parametrize(
+    ("text", "draft", "unfinished", "unreadable"),
+    [
+        (f"{OPEN} The last", OPEN, " The last", ""),
+        (OPEN, OPEN, "", ""),
+        ("We open at", "", "We open at", "cut_off"),
+    ],
+)
+async def test_of_a_draft_that_was_cut_off_whole_sentences_are_the_text_streamed_or_not(
+    bot: Chatbot, contexts: str, text: str, draft: str, unfinished: str, unreadable: str
+) -> None:
+    bot.says(text, [CONTEXT], finish_reason="length")
+    rag = rag_of(bot, contexts)
+    whole = await rag.ask(question(HOURS), encoded(HOURS))
+    streamed, _ = await listen(rag)
+    await rag.close()
+    for found in (whole, streamed):
+        assert isinstance(found, Draft)
+        assert (found.text, found.unfinished, found.unreadable) == (draft, unfinished, unreadable)
+        assert (found.cut_off, found.written) == (True, text)
+
+
+THOUGHTS = "<think>\nThe user wants to know when. We never close.\n</think>\n\n"
+
+
+@pytest.mark.parametrize("contexts", ["azure-on-your-data", "openai-responses"])
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        pytest.param([THOUGHTS + OPEN], id="in one piece"),
+        pytest.param([*THOUGHTS, *OPEN], id="letter by letter"),
+        pytest.param(["\n <Thi", "nk>a</thi", "nk> <think>b</think>", OPEN], id="twice"),
+        pytest.param(["<think></think>", OPEN[:20], OPEN[20:]], id="no thoughts"),
+    ],
+)
+async def test_what_a_chatbot_thinks_before_it_speaks_is_never_heard(
+    bot: Chatbot, contexts: str, pieces: list[str]
+) -> None:
+    bot.says("".join(pieces), [CONTEXT], pieces=pieces)
+    rag = rag_of(bot, contexts)
+    whole = await rag.ask(question(HOURS), encoded(HOURS))
+    streamed, heard = await listen(rag)
+    await rag.close()
+    assert isinstance(whole, Draft)
+    assert isinstance(streamed, Draft)
+    assert (whole.text, streamed.text) == (OPEN, OPEN)
+    assert all(OPEN.startswith(part.text.rstrip()) for part in heard)
+
+
+@pytest.mark.parametrize("text", [THOUGHTS.replace("</think>", OPEN), THOUGHTS, "<thi"])
+async def test_thoughts_alone_are_an_answer_without_text(bot: Chatbot, rag: UpstreamRag, text: str) -> None:
+    for finish_reason in ("stop", "length"):
+        bot.says(text, [CONTEXT], finish_reason=finish_reason)
+        with pytest.raises(UpstreamUnavailable, match="without text"):
+            await rag.ask(question(HOURS), encoded(HOURS))
+        heard: list[Draft] = []
+        with pytest.raises(UpstreamUnavailable, match="without text"):
+            await rag.ask(question(HOURS), encoded(HOURS), heard.append)
+        assert not any(part.text for part in heard)
+
+
+async def test_a_tag_that_is_no_thought_is_part_of_the_answer(bot: Chatbot, rag: UpstreamRag) -> None:
+    for text in ("<thing> is a tag.", "Write <think> and </think>.", "< 5 yen"):
+        bot.says(text, [CONTEXT], pieces=[*text])
+        whole = await rag.ask(question(HOURS), encoded(HOURS))
+        streamed, _ = await listen(rag)
+        assert isinstance(whole, Draft)
+        assert isinstance(streamed, Draft)
+        assert (whole.text, streamed.text) == (text, text)
+
+
 async def test_who_stops_listening_hangs_up(bot: Chatbot, rag: UpstreamRag) -> None:
     bot.says(OPEN, pieces=["We ", "open ", *["…"] * 500], piece_delay_s=0.02)
     with pytest.raises(TimeoutError):

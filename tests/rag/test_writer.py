@@ -14,6 +14,7 @@ from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.passages import RetrievedPassage
 from gateway.rag.quoting import ExtractiveWriter, quotation
 from gateway.rag.writer import NO_ANSWER, LlmWriter
+from gateway.rag.written import Written
 from tests.chatbot import Chatbot, Fails
 from tests.rag.asking import encoded, question
 
@@ -152,7 +153,7 @@ class Meaning:
 async def test_an_encoder_finds_the_sentence_that_says_it_in_other_words() -> None:
     asked = Encoded("Where is my removed bicycle?", np.array([1, 0], dtype=np.float32))
     written = await ExtractiveWriter(Meaning()).write(question(asked.text), asked, [passage(PARKING)])
-    assert written == "What was taken away is kept at the depot."
+    assert written == Written("What was taken away is kept at the depot.")
     assert await ExtractiveWriter().write(question(asked.text), asked, [passage(PARKING)]) != written
 
 
@@ -191,7 +192,7 @@ async def test_a_model_is_given_the_passages_and_told_to_use_nothing_else(
     bot.says("You can borrow ten {books}.")
     found = [passage("Ten books {at most}."), passage("Two weeks.", heading="Library › Loans", number=2)]
     answer = await writer.write(question("How many?", language=language), encoded("How many?"), found)
-    assert (answer, writer.name) == ("You can borrow ten {books}.", "writer-1")
+    assert (answer, writer.name) == (Written("You can borrow ten {books}."), "writer-1")
     system, asked = bot.asked[-1].messages
     assert told in system["content"]
     assert "[1] Handbook\nTen books {at most}." in system["content"]
@@ -222,10 +223,8 @@ async def test_who_listens_hears_the_answer_grow_and_never_the_mark(
     assert all(heard.startswith(part) for part in parts)
 
 
-async def test_own_documents_are_listened_to_with_their_contexts(model: tuple[Chatbot, LlmWriter]) -> None:
-    bot, writer = model
-    bot.says("Ten books at most.")
-    found = passage("Ten books at most.")
+def knowledge(writer: LlmWriter, found: RetrievedPassage) -> KnowledgeRag:
+    """Documents in which this passage is found, and is relevant."""
 
     class Search:
         async def find(self, *_: object, **__: object) -> list[RetrievedPassage]:
@@ -235,12 +234,38 @@ async def test_own_documents_are_listened_to_with_their_contexts(model: tuple[Ch
         async def judge(self, *_: object) -> RelevanceVerdict:
             return RelevanceVerdict(label="correct", scores=(1.0,), reason="", judge="test")
 
+    return KnowledgeRag(Search(), Relevant(), writer)  # type: ignore[arg-type]
+
+
+async def test_own_documents_are_listened_to_with_their_contexts(model: tuple[Chatbot, LlmWriter]) -> None:
+    bot, writer = model
+    bot.says("Ten books at most.")
+    found = passage("Ten books at most.")
+
     heard: list[Draft] = []
-    rag = KnowledgeRag(Search(), Relevant(), writer)  # type: ignore[arg-type]
+    rag = knowledge(writer, found)
     draft = await rag.ask(question("How many books?"), encoded("How many books?"), heard.append)
     assert isinstance(draft, Draft)
     assert [context.text for context in heard[-1].contexts] == [context.text for context in draft.contexts]
     assert heard[-1].text == draft.text == "Ten books at most."
+
+
+@pytest.mark.parametrize(
+    ("says", "text", "unfinished", "unreadable"),
+    [
+        ("Ten books. For two", "Ten books.", " For two", ""),
+        ("Ten books for", "", "Ten books for", "cut_off"),
+    ],
+)
+async def test_of_an_answer_that_was_cut_off_the_finished_sentences_are_the_draft(
+    model: tuple[Chatbot, LlmWriter], says: str, text: str, unfinished: str, unreadable: str
+) -> None:
+    bot, writer = model
+    bot.says(says, finish_reason="length")
+    rag = knowledge(writer, passage("Ten books for two weeks."))
+    draft = await rag.ask(question("How many books?"), encoded("How many books?"))
+    assert isinstance(draft, Draft)
+    assert (draft.text, draft.unfinished, draft.unreadable) == (text, unfinished, unreadable)
 
 
 async def test_a_model_that_is_down_is_named(model: tuple[Chatbot, LlmWriter]) -> None:
