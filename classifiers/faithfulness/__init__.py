@@ -1,7 +1,8 @@
 """Whether the contexts support every statement of an answer.
 
-an answer     `statements`   cut into what can be true or false by itself
+an answer     `statements`   cut into what can be true or false by itself, without its `citations`
 the contexts  `passages`     read once, in `lines` of words (`wording`) and `quantities`
+the question  `told`         what its asker states; `worked_out` (`dates`) is what an answer reckons from it
   compared    `evidence`     what of a statement is found and what is new; what is denied (`contradictions`)
   laid beside `examination`  each statement with its evidence; `windows` are what a model reads with it
   judged by   `local`        which is `weighing` evidence and a reading; or `lexical`, by words alone, or

@@ -19,10 +19,10 @@ __all__ = ["days_that_follow"]
 YEAR: Final = 2025  # nobody tells which; this one has no 29 February
 LONGEST_STEP: Final = 400  # days
 MONTHS: Final = 12
+DAYS: Final = 365
 NEXT_TO: Final = re.compile(
     r"\bday (?:before|after)\b|\b(?:next|previous|following) (?:\w+ )?day\b|前日|翌日|前一天|次日|第二天"
 )
-
 WEEKENDS: Final = re.compile(r"土日|週末|周末|休日を除|双休日|weekends?\b|business days?\b|working days?\b")
 
 
@@ -56,7 +56,7 @@ def _dates(
     pending: tuple[Quantity, ...] = ()
     for one in numbers:
         if one.unit == "month#":
-            month, pending = int(one.value), (one,)
+            month, pending = int(Decimal(one.value)), (one,)
         elif one.unit == "day" and month is not None:
             if (day := _date(month, Decimal(one.value))) is not None:
                 yield day, (*pending, one)
@@ -87,7 +87,9 @@ def _steps(lines: Iterable[Line]) -> tuple[set[int], set[int]]:
 
 
 def _days_later(day: date, step: int) -> date:
-    return (day + timedelta(days=step)).replace(year=YEAR)
+    """Of the same year: its end is followed by its beginning."""
+    first = date(YEAR, 1, 1)
+    return first + timedelta(days=((day - first).days + step) % DAYS)
 
 
 def _months_later(day: date, step: int) -> date:

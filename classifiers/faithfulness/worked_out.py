@@ -8,7 +8,8 @@ says.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -23,6 +24,10 @@ __all__ = ["worked_out"]
 ROUNDS: Final = 4  # of results that are reckoned with in turn
 ROUNDED: Final = Decimal("0.5")  # a share of money is told in whole units
 LARGEST_FACTOR: Final = 1000
+MOST_TOLD: Final = (
+    40  # numbers; who lists more tells no case of his own, and all pairs of them would be tried
+)
+MOST_TAKEN_UP: Final = 40
 COUNTS: Final = ("", "count")
 TIMES: Final = ("", "time")  # "up to 7 times the postage", 运费的7倍
 
@@ -30,7 +35,7 @@ TIMES: Final = ("", "time")  # "up to 7 times the postage", 运费的7倍
 def worked_out(statements: Sequence[Said], known: Passages) -> frozenset[Quantity]:
     """The numbers of an answer that stand nowhere and follow from the asker's own."""
     asked = statements[0].asked if statements else None
-    if asked is None or not asked.told:
+    if asked is None or not 0 < len(asked.told) <= MOST_TOLD:
         return frozenset()
     numbers = [number for each in statements for number in each.numbers]
     taken_up = [one for one in numbers if known.find(one) == "same"]
@@ -54,8 +59,8 @@ class _Sums:
     """
 
     def __init__(self, own: Iterable[Quantity], taken_up: Iterable[Quantity], known: Passages) -> None:
-        self._own = [one for one in own if one.unit in COUNTS or not is_bare(one)]
-        self._taken_up = taken_up
+        self._own = [one for one in own if one.unit in COUNTS or not is_bare(one)][:MOST_TOLD]
+        self._steps = _steps(taken_up)
         self._amounts = known.reckoning.amounts
         self._parts = known.reckoning.parts
         self._times = {
@@ -72,7 +77,7 @@ class _Sums:
             or any(1 < one <= LARGEST_FACTOR and value / one in there for one in self._factors(unit))
             or any(one and value / one in self._times for one in mine)
             or any(abs(one * part - value) <= _rounded(unit) for one in mine for part in self._parts)
-            or self._adds_three(value, unit, mine)
+            or any(abs(value - one) in self._steps.get(unit, ()) for one in mine)
         )
 
     def _factors(self, unit: str) -> set[Decimal]:
@@ -80,11 +85,17 @@ class _Sums:
         others = [one for one in self._own if one.unit != unit]
         return {Decimal(each) for one in others for each in (one.value, one.written) if each}
 
-    def _adds_three(self, value: Decimal, unit: str, mine: Iterable[Decimal]) -> bool:
-        spoken = {Decimal(one.value) for one in self._taken_up if one.unit == unit}
-        pairs = itertools.combinations(spoken, 2)
-        steps = {abs(step) for a, b in pairs for step in (a + b, a - b)}
-        return any(abs(value - one) in steps for one in mine)
+
+def _steps(taken_up: Iterable[Quantity]) -> Mapping[str, set[Decimal]]:
+    """By unit, the sums and differences of two of these numbers."""
+    amounts = defaultdict[str, set[Decimal]](set)
+    for one in taken_up:
+        if not is_bare(one) and len(amounts[one.unit]) < MOST_TAKEN_UP:
+            amounts[one.unit].add(Decimal(one.value))
+    return {
+        unit: {abs(step) for a, b in itertools.combinations(some, 2) for step in (a + b, a - b)}
+        for unit, some in amounts.items()
+    }
 
 
 def _adds_up(one: str, other: str) -> bool:

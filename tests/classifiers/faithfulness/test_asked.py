@@ -57,6 +57,7 @@ WORKED_OUT = [
     ("居住登记满六个月可以申领。", "我去年11月5号登记的，什么时候能办？", "到今年5月5日就满了。"),
 ]  # fmt: skip
 STAYS_NEW = [
+    ("Each month costs 20 dollars.", "I stayed " + ", ".join(f"{n} months" for n in range(2, 60)) + ". What do I pay?", "You pay 280 dollars."),
     ("80 % of the fee is paid back.", "I paid 50 dollars. What do I get?", "You get 45 dollars back."),
     ("Claims are accepted for 30 days.", "I sent it on April 2. When is it too late?", "You have until June 2."),
     ("The fee is paid back.", "Do I get 40 dollars back?", "You get 40 dollars back."),
@@ -84,3 +85,12 @@ def test_a_number_that_does_not_follow_or_was_only_asked_for_stays_new(
     context: str, question: str, answer: str
 ) -> None:
     assert new_numbers(context, question, answer)
+
+
+@pytest.mark.parametrize("day", ["1月1日", "2月28日", "12月31日", "1.5月3日", "13月40日"])
+@pytest.mark.parametrize("step", ["1日以内", "306日以内", "400日以内", "13か月前", "11か月後"])
+def test_any_day_and_any_step_can_be_reckoned(day: str, step: str) -> None:
+    assert isinstance(
+        new_numbers(f"届出は{step}です。", f"{day}に引っ越しました。いつまでですか。", "2月29日までです。"),
+        tuple,
+    )
