@@ -70,5 +70,5 @@ def test_what_claims_something_is_no_source(answer: str, claim: str) -> None:
 @pytest.mark.parametrize(
     "greeting", ["Hi Jane! ", "Hello Mr. Tanaka, ", "Great question, Anna! ", "您好，李先生！"]
 )
-def test_who_is_spoken_to_is_no_claim(greeting: str) -> None:
+def test_who_is_spoken_to_and_what_is_wished_is_no_claim(greeting: str) -> None:
     assert passes(greeting + "A copy of the register costs 450 yen.")
