@@ -42,7 +42,7 @@ def days_that_follow(
     known = {
         "month#": {str(day.month) for day in by_months},
         "weekday": {*_beside(told, lines)},
-        "day": {str(abs((one - other).days)) for one in named for other in named if one != other},
+        "day": {str(days) for one in named for other in named if one < other for days in _span(one, other)},
     }
     for one in numbers:
         if one.value in known.get(one.unit, ()) and (one.unit != "day" or LASTS.search(one.text)):
@@ -84,6 +84,12 @@ def _steps(lines: Iterable[Line]) -> tuple[set[int], set[int]]:
     days = found["day"] | {one + 2 * weekends for one in working for weekends in (one // 5, one // 5 + 1)}
     counted = {step for one in days for step in (one, one - 1)}
     return counted | {-one for one in counted}, {step for one in found["month"] for step in (one, -one)}
+
+
+def _span(begin: date, end: date) -> tuple[int, int]:
+    """How many days lie between, and how many they are with the first."""
+    days = (end - begin).days
+    return days, days + 1
 
 
 def _days_later(day: date, step: int) -> date:

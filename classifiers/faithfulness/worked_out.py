@@ -2,14 +2,15 @@
 
 Fourteen months at 20 yuan each; 80 % of the 50 yuan that were paid; 30 days after 2 April. One of the numbers
 must be the asker's own, or worked out from one: what follows from those of the contexts alone, `arithmetic`
-says.
+says. What a sum that is written out comes to needs neither: 280 + 3 × 75 = 505.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -29,25 +30,45 @@ MOST_TOLD: Final = (
 )
 MOST_TAKEN_UP: Final = 40
 COUNTS: Final = ("", "count")
+AMOUNT: Final = r"[€$£¥]?\s?\d[\d,]{0,12}(?:\.\d{1,4})?(?:\s?[^\W\d_x]{1,7})?"
+SUM: Final = re.compile(rf"{AMOUNT}(?:\s?[+×*x÷/-]\s?{AMOUNT}){{1,6}}")
+PRODUCT: Final = re.compile(r"(^|[+-])([^+-]+)")
+FACTOR: Final = re.compile(r"([×*x÷/]?)[^\d×*x÷/]*(\d[\d,]*(?:\.\d+)?)")
 TIMES: Final = ("", "time")  # "up to 7 times the postage", 运费的7倍
 
 
 def worked_out(statements: Sequence[Said], known: Passages) -> frozenset[Quantity]:
     """The numbers of an answer that stand nowhere and follow from the asker's own."""
+    results = {result for each in statements for result in _written_out(each.line.plain)}
     asked = statements[0].asked if statements else None
-    if asked is None or not 0 < len(asked.told) <= MOST_TOLD:
+    told = asked.told if asked and len(asked.told) <= MOST_TOLD else ()
+    if not told and not results:
         return frozenset()
     numbers = [number for each in statements for number in each.numbers]
     taken_up = [one for one in numbers if known.find(one) == "same"]
-    left = {*numbers} - {*taken_up} - {one for one in numbers if asked.tells(one)}
-    found = left & {*days_that_follow(numbers, asked.told, known.lines)}
+    left = {*numbers} - {*taken_up} - {one for one in numbers if asked and asked.tells(one)}
+    found = left & {*days_that_follow(numbers, told, known.lines)}
+    found |= {one for one in left if not is_bare(one) and Decimal(one.value) in results}
     for _ in range(ROUNDS):
-        sums = _Sums([*asked.told, *found], taken_up, known)
+        sums = _Sums([*told, *found], taken_up, known)
         new = {one for one in left - found if not is_bare(one) and sums.give(one)}
         if not new:
             break
         found |= new
     return frozenset(found)
+
+
+def _written_out(text: str) -> Iterator[Decimal]:
+    """What the sums of a text come to: 14 months × 20 yuan, 90 + 90 + 45."""
+    for written in SUM.finditer(text):
+        total = Decimal(0)
+        for sign, product in PRODUCT.findall(written[0]):
+            value = Decimal(1)
+            for operator, digits in FACTOR.findall(product):
+                number = Decimal(digits.replace(",", ""))
+                value = value * number if operator not in ("÷", "/") else value / (number or 1)
+            total += -value if sign == "-" else value
+        yield total
 
 
 class _Sums:
