@@ -42,6 +42,7 @@ from storage.vectors import IndexUnavailable
 __all__ = ["create_app"]
 
 CONSOLE = "/console"
+LONGEST_PATH = 100  # characters of one that is told of
 
 
 def create_app(services: Services) -> FastAPI:
@@ -132,8 +133,11 @@ async def _invalid(request: Request, exc: Exception) -> JSONResponse:
 
 async def _http(request: Request, exc: Exception) -> JSONResponse:
     assert isinstance(exc, HTTPException)  # noqa: S101
-    kind = NotFound if exc.status_code == NotFound.status else InvalidRequest
-    response = _render(request, kind(str(exc.detail)), status=exc.status_code)
+    problem: SekishoError = InvalidRequest(str(exc.detail))
+    if exc.status_code == NotFound.status:
+        asked = f"{request.method} {request.url.path[:LONGEST_PATH]}"
+        problem = NotFound(f"{asked} is not served here; chats go to POST /v1/chat/completions")
+    response = _render(request, problem, status=exc.status_code)
     response.headers.update(exc.headers or {})  # which methods are allowed
     return response
 

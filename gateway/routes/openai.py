@@ -17,7 +17,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from gateway.assembly import Services
 from gateway.domain import FILTERED, Choice, Conversation, Reply
-from gateway.errors import InvalidRequest
+from gateway.errors import InvalidRequest, NotFound
 from gateway.people.access import ClientDep
 from gateway.routes.decision import decision, headers
 from gateway.routes.envelope import envelope, named
@@ -30,6 +30,7 @@ __all__ = ["router"]
 router = APIRouter(prefix="/v1", tags=["openai"])
 
 MODEL = "sekisho"
+OURSELVES = {"id": MODEL, "object": "model", "created": 0, "owned_by": "sekisho"}
 MOST_CHOICES = 8
 _REFUSED = InvalidRequest.status  # the one that `server.refusal_status` can be besides 200
 _LONGEST_ANSWER_S = 600.0  # at the end of the process, too: who waits for a verdict gets it
@@ -109,7 +110,15 @@ async def chat(body: ChatRequest, request: Request, caller: ClientDep, services:
 @router.get("/models")
 async def models(caller: ClientDep) -> dict[str, Any]:
     """The one model we are."""
-    return {"object": "list", "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": "sekisho"}]}
+    return {"object": "list", "data": [OURSELVES]}
+
+
+@router.get("/models/{name}")
+async def model(name: str, caller: ClientDep) -> dict[str, Any]:
+    """The same by its name; chats may ask for any other, too, and get it."""
+    if name != MODEL:
+        raise NotFound(f"the one model here is {MODEL}")
+    return OURSELVES
 
 
 def _refusal(reply: Reply, services: Services) -> dict[str, Any] | None:

@@ -441,12 +441,21 @@ def test_a_body_of_another_content_type_is_told_which_one_is_due(gateway: Gatewa
     assert "Content-Type: application/json" in reply.json()["error"]["message"]
 
 
+def test_who_asks_elsewhere_is_told_where_chats_go(gateway: Gateway) -> None:
+    with gateway.http("client") as client:
+        error = client.post("/v1/responses", json={"model": "sekisho", "input": "hi"}).json()["error"]
+    assert error["code"] == "not_found"
+    assert error["message"] == "POST /v1/responses is not served here; chats go to POST /v1/chat/completions"
+
+
 @pytest.mark.parametrize(
     ("role", "key", "path", "status"),
     [
         (None, None, "/v1/models", 401),
         (None, "sk-wrong", "/v1/models", 401),
         ("client", None, "/v1/models", 200),
+        ("client", None, "/v1/models/sekisho", 200),
+        ("client", None, "/v1/models/gpt-4o", 404),
         ("client", None, "/v1/tickets", 403),
         ("client", None, "/v1/entries", 403),
         ("reviewer", None, "/v1/tickets", 200),
