@@ -53,6 +53,12 @@ class StreamOptions(BaseModel):
     include_usage: bool | None = None
 
 
+class ResponseFormat(BaseModel):
+    """OpenAI's; of its forms we keep to `text`."""
+
+    type: str
+
+
 class ChatRequest(BaseModel):
     """OpenAI's body. What we can't do is refused by name, what is harmless goes to the chatbot."""
 
@@ -63,6 +69,7 @@ class ChatRequest(BaseModel):
     n: Annotated[int | None, Field(ge=1, le=MOST_CHOICES)] = None
     tools: list[Any] | None = None
     functions: list[Any] | None = None
+    response_format: ResponseFormat | None = None
     user: str | None = Field(None, max_length=200)
     temperature: Amount | None = None
     top_p: Amount | None = None
@@ -73,11 +80,13 @@ class ChatRequest(BaseModel):
     presence_penalty: Amount | None = None
     frequency_penalty: Amount | None = None
 
-    def refuse_what_cannot_be_checked(self) -> None:
-        """Nobody can say whether a tool call is supported by anything."""
+    def refuse_what_we_cannot_do(self) -> None:
+        """Nobody can say what supports a tool call, and a canned text keeps to no schema."""
         for name in ("tools", "functions"):
             if getattr(self, name):
                 raise InvalidRequest("tool calls can't be checked and are not supported", param=name)
+        if self.response_format and self.response_format.type != "text":
+            raise InvalidRequest("answers are text, expected type 'text'", param="response_format")
 
     def options(self) -> dict[str, Any]:
         """What the chatbot may be told."""
@@ -87,7 +96,7 @@ class ChatRequest(BaseModel):
 @router.post("/chat/completions")
 async def chat(body: ChatRequest, request: Request, caller: ClientDep, services: ServicesDep) -> Response:
     """Answer a question, refuse it, or pass it to a person."""
-    body.refuse_what_cannot_be_checked()
+    body.refuse_what_we_cannot_do()
     asked = conversation(
         body.messages,
         tenant=caller.tenant,

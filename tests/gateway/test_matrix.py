@@ -284,10 +284,15 @@ def test_what_answers_does_not_have_is_refused_by_name(gateways: dict[Stream, Ga
 
 @pytest.mark.parametrize(
     ("body", "param"),
-    [({"n": 0}, "n"), ({"n": 9}, "n"), ({"tools": [{"type": "function"}]}, "tools"), ({"functions": [{}]}, "functions")],
+    [
+        ({"n": 0}, "n"), ({"n": 9}, "n"), ({"tools": [{"type": "function"}]}, "tools"), ({"functions": [{}]}, "functions"),
+        ({"response_format": {"type": "json_object"}}, "response_format"),
+        ({"response_format": {"type": "json_schema", "json_schema": {"name": "hours", "schema": {}}}}, "response_format"),
+        ({"response_format": {}}, "response_format.type"),
+    ],
 )  # fmt: skip
 @pytest.mark.parametrize("mode", ["buffer", "sentence", "observe"])
-def test_what_nobody_could_check_is_refused_by_name(
+def test_what_we_cannot_do_is_refused_by_name(
     gateways: dict[Stream, Gateway], mode: Stream, body: dict[str, Any], param: str
 ) -> None:
     asked = {"messages": [{"role": "user", "content": FRESH}], "stream": True, **body}
@@ -295,6 +300,18 @@ def test_what_nobody_could_check_is_refused_by_name(
         reply = client.post("/v1/chat/completions", json=asked)
     assert (reply.status_code, reply.json()["error"]["param"]) == (400, param)
     assert json.dumps(reply.json())
+
+
+def test_the_form_that_answers_have_may_be_asked_for(
+    gateways: dict[Stream, Gateway], chatbot: Chatbot
+) -> None:
+    chatbot.reset()
+    chatbot.says(TRUE, [CONTEXT])
+    body = {"messages": [{"role": "user", "content": FRESH}], "response_format": {"type": "text"}}
+    with gateways["buffer"].http() as client:
+        reply = client.post("/v1/chat/completions", json=body)
+    assert reply.json()["choices"][0]["message"]["content"] == TRUE
+    assert "response_format" not in chatbot.asked[0].body
 
 
 @pytest.mark.parametrize("mode", ["sentence", "observe"])
