@@ -166,6 +166,9 @@ class ChatModel:
                 f"for {max(self._breaker.open_remaining, 1)} s; the last time {self._breaker.last_failure}",
                 cause="left_alone",
             )
+        if on_text is not None:
+            body = {**self._wire.streaming, **body, "stream": True}
+        body = {name: value for name, value in body.items() if value is not None}
         call = Call(model=self.model, base_url=self._base_url, options=body)
         with calling(call):
             call.reply, call.first_s = await self._asked(body, call.headers, on_text)
@@ -225,7 +228,7 @@ class ChatModel:
         async with await self._client.post(
             self._wire.path,
             cast_to=object,
-            body={**body, **self._wire.streaming, "stream": True},
+            body=body,
             options={"headers": headers},
             stream=True,
             stream_cls=AsyncStream[object],

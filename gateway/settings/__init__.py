@@ -104,7 +104,7 @@ class UpstreamSettings(Section):
     model: str | None = None
     api_key: SecretStr | None = None
     contexts: str | None = None  # a preset's name, or a JMESPath into the reply
-    extra_body: dict[str, Any] = {}  # sent with every request: Azure On Your Data's `data_sources`, for one
+    extra_body: dict[str, Any] = {}  # sent with every request; a null leaves an option out
     connect_timeout_s: float = Field(3.0, gt=0)
     timeout_s: float = Field(60.0, gt=0)
     max_retries: int = Field(2, ge=0, le=10)

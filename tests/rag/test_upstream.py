@@ -109,6 +109,15 @@ async def test_what_the_operator_adds_to_the_body_wins(bot: Chatbot) -> None:
     assert bot.asked[-1].body["temperature"] == 0
 
 
+async def test_an_option_that_the_chatbot_refuses_is_left_out(bot: Chatbot) -> None:
+    rag = UpstreamRag.of(settings(bot), extra_body={"temperature": None, "stream_options": None})
+    await rag.ask(question(HOURS, temperature=2, top_p=0.5), encoded(HOURS))
+    assert set(bot.asked[-1].body) == {"model", "messages", "top_p"}
+    await rag.ask(question(HOURS, temperature=2, top_p=0.5), encoded(HOURS), lambda draft: None)
+    assert set(bot.asked[-1].body) == {"model", "messages", "top_p", "stream"}
+    await rag.close()
+
+
 async def test_the_responses_api_is_asked_for_its_search_results(bot: Chatbot) -> None:
     rag = UpstreamRag.of(settings(bot, contexts="openai-responses"))
     await rag.ask(question(HOURS, max_tokens=50, stop="x"), encoded(HOURS))
