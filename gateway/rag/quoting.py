@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from classifiers.faithfulness.statements.segmentation import Sentence, sentences
+from classifiers.faithfulness.statements.segmentation import LIST_MARK, Sentence, sentences
 from classifiers.faithfulness.wording import folded
 from classifiers.gate.lexical import Rarity, lexical_share
 from encoders import Encoded, Encoder, EncoderError
@@ -280,7 +280,7 @@ def _quoted(candidate: _Candidate, span: range, *, marked: bool = False) -> str:
 
 
 def _joined(quotations: Sequence[str]) -> str:
-    if any("\n" in quoted or quoted.startswith("- ") for quoted in quotations):
+    if any("\n" in quoted or LIST_MARK.match(quoted) for quoted in quotations):
         return "\n".join(quotations)
     return "".join(quotations) if re.search(r"[。！？]$", quotations[0]) else " ".join(quotations)
 

@@ -117,6 +117,13 @@ def test_nothing_is_quoted_that_is_said_of_something_else(asked: str, answer: st
     assert quotation(asked, found) == answer
 
 
+def test_an_item_of_a_list_stays_on_a_line_of_its_own() -> None:
+    steps = "1. 電話します。\n2. シールを買います。\n3. 収集日の8:30までに粗大ごみを出します。"
+    found = [passage(f"粗大ごみは申込みが必要です。\n\n{steps}")]
+    quoted = "粗大ごみは申込みが必要です。\n3. 収集日の8:30までに粗大ごみを出します。"
+    assert quotation("粗大ごみの申込み、手数料の支払いと収集の日は", found) == quoted
+
+
 @pytest.mark.parametrize("texts", [[], ["Bags are left at the entrance."], ["How many books can I borrow?"]])
 async def test_where_nothing_answers_nothing_is_quoted(texts: list[str]) -> None:
     asked = "Wie viele Bücher?"
