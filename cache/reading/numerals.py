@@ -104,8 +104,16 @@ class Numerals:
     def _dated(self, text: str) -> str:
         """A text with the hours of the day and the years of our calendar."""
         return self.era.sub(
-            lambda found: str(self.eras[found[1]] + _era_year(found[2])), _AFTERNOON.sub(_on_the_day, text)
+            lambda found: str(self.year_of_era(found[1], found[2])), _AFTERNOON.sub(_on_the_day, text)
         )
+
+    def year_of_era(self, era: str, year: str) -> int:
+        """The year of our calendar: 2025 for 令和 and 7, 2019 for 令和 and 元.
+
+        Raises:
+            LookupError: if the era is not known.
+        """
+        return self.eras[era] + _era_year(year)
 
     def _kanji_value(self, found: re.Match[str]) -> str:
         """A kanji numeral in digits: 二十三 is 23, 二〇二六 is 2026, 3万 is 30000."""

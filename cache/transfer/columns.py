@@ -11,8 +11,10 @@ from typing import Any, cast, get_args
 
 from cache.entries import EntryKind, EntryState, Source
 from cache.errors import InvalidEntry
+from cache.reading.numerals import numerals
 from cache.store import Incoming
 from cache.store.content import Content
+from cache.transfer.heads import by_alias
 
 __all__ = ["DAYS", "HEADINGS", "KNOWN", "REQUIRED", "SHARED", "TEXTS", "incoming", "unknown"]
 
@@ -36,7 +38,7 @@ _ALIASES = {  # as helpdesks head their own sheets; only what can mean one thing
 }
 _NUMBERED = ("phrasing", "phrasing ", *_ALIASES["phrasings"].split())
 HEADINGS = (
-    {alias: name for name, aliases in _ALIASES.items() for alias in aliases.split()}
+    by_alias(_ALIASES)
     | {name.replace("_", " "): name for name in DAYS}
     | {f"{name}{n}": f"phrasing_{n}" for name in _NUMBERED for n in range(1, 21)}
 )
@@ -47,7 +49,7 @@ _ERRORS = {  # of Excel, LibreOffice and Google Sheets
 _FURTHER = re.compile(r"phrasing_(\d+)")
 _DAY = re.compile(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?(?:[ T](?:0?0:00|23:59)(?::\d\d)?)?")
 _ERA = re.compile(r"(令和|平成|[rh])(元|\d{1,2})([-/.年].*)", re.IGNORECASE | re.DOTALL)
-_YEAR_BEFORE = {"令和": 2018, "r": 2018, "平成": 1988, "h": 1988}
+_ERA_OF = {"r": "令和", "h": "平成"}
 KNOWN = (*TEXTS, *DAYS, "sources", "phrasings")
 
 
@@ -155,8 +157,8 @@ def _day(values: Mapping[str, Any], name: str) -> date | None:
         return None
     written = unicodedata.normalize("NFKC", text)
     if era := _ERA.fullmatch(written):
-        year = _YEAR_BEFORE[era[1].lower()] + (1 if era[2] == "元" else int(era[2]))
-        written = f"{year}{era[3]}"
+        name = _ERA_OF.get(era[1].lower(), era[1])
+        written = f"{numerals().year_of_era(name, era[2])}{era[3]}"
     found = _DAY.fullmatch(written)
     try:
         return date(*map(int, found.groups())) if found else date.fromisoformat(text)

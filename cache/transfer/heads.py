@@ -9,7 +9,7 @@ from datetime import date, datetime
 from itertools import islice
 from typing import Any
 
-__all__ = ["AMONG", "Heads", "as_text"]
+__all__ = ["AMONG", "Heads", "as_text", "by_alias"]
 
 AMONG = 10  # first rows that the headings are looked for in
 
@@ -43,6 +43,11 @@ class Heads:
 
     def _known(self, names: Sequence[str]) -> int:
         return len(set(self.required) & set(names))
+
+
+def by_alias(aliases: Mapping[str, str]) -> dict[str, str]:
+    """The name that each of its aliases stands for; those of a name are parted by spaces."""
+    return {alias: name for name, row in aliases.items() for alias in row.split()}
 
 
 def as_text(cell: Any) -> str:

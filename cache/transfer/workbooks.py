@@ -36,8 +36,7 @@ def read_sheet(path: Path, heads: Heads, shared: Collection[str]) -> Iterator[Ce
     try:
         _refuse_bomb(path)
         with closing(load_workbook(path, read_only=True, data_only=True)) as workbook:
-            sheet = _chosen(path, workbook.worksheets, heads)
-            place, names = heads.find(_rows_of(sheet))
+            sheet, place, names = _chosen(path, workbook.worksheets, heads)
             head, required = place + 1, [names.index(one) for one in heads.required if one in names]
             with closing(_rows_of(sheet)) as found:
                 rows = _filled(_numbered(found), _merged(sheet, names, shared, below=head))
@@ -56,24 +55,24 @@ def _refuse_bomb(path: Path) -> None:
         raise UnreadableTable(f"{path.name}: unpacks to {unpacked:,} bytes, which no sheet of entries does")
 
 
-def _chosen(path: Path, sheets: Sequence[Any], heads: Heads) -> Any:
-    """The sheet with the required columns, or the only one."""
+def _chosen(path: Path, sheets: Sequence[Any], heads: Heads) -> tuple[Any, int, list[str]]:
+    """The sheet with the required columns, or the only one; place and names of its headings."""
     if not sheets:
         raise UnreadableTable(f"{path.name}: the workbook has no sheet")
     for sheet in sheets:
         sheet.reset_dimensions()  # else there are as many cells as the file only says
-    found = {one.title: heads.find(_rows_of(one))[1] for one in sheets}
-    headed = [one for one in sheets if heads.complete(found[one.title])]
+    found = [(one, *heads.find(_rows_of(one))) for one in sheets]
+    headed = [one for one in found if heads.complete(one[2])]
     required = ", ".join(heads.required)
     if required and len(headed) > 1:
-        named = ", ".join(f"“{one.title}”" for one in headed)
+        named = ", ".join(f"“{sheet.title}”" for sheet, _, _ in headed)
         raise UnreadableTable(f"{path.name}: expected one sheet with {required}, found {named}")
-    if not headed and len(sheets) > 1:
+    if not headed and len(found) > 1:
         said = "; ".join(
-            f"“{name}”: {', '.join(filter(None, names)) or 'none'}" for name, names in found.items()
+            f"“{sheet.title}”: {', '.join(filter(None, names)) or 'none'}" for sheet, _, names in found
         )
         raise UnreadableTable(f"{path.name}: no sheet has {required} in its first {AMONG} rows ({said})")
-    return (headed or sheets)[0]
+    return (headed or found)[0]
 
 
 def _numbered(rows: Iterable[list[Any]]) -> Iterator[Cells]:

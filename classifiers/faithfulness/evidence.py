@@ -186,8 +186,7 @@ class Contexts:
         numbers = self._numbers_of(each, window, worked_out)
         novelty = self._novelty(each, best, window, numbers, unbound, negations, same_matter, copied)
         features = self._features(each, novelty, unbound, negations, open_share, best)
-        affirmed = each.line.affirmed
-        reworded = open_share >= REWORDED and not any(affirmed in line.affirmed for line in window)
+        reworded = open_share >= REWORDED and not any(each.line.affirmed in line.affirmed for line in window)
         return Evidence(features, novelty, place, copied and self._known.quotes(squeezed), reworded)
 
     def _features(

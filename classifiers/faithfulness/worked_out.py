@@ -47,6 +47,8 @@ def worked_out(statements: Sequence[Said], known: Passages) -> frozenset[Quantit
     numbers = [number for each in statements for number in each.numbers]
     taken_up = [one for one in numbers if known.find(one) == "same"]
     left = {*numbers} - {*taken_up} - {one for one in numbers if asked and asked.tells(one)}
+    if not left:
+        return frozenset()
     found = left & {*days_that_follow(numbers, told, known.lines)}
     found |= {one for one in left if not is_bare(one) and Decimal(one.value) in results}
     for _ in range(ROUNDS):

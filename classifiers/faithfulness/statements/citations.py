@@ -11,7 +11,7 @@ from typing import Final
 
 from classifiers.faithfulness.statements.segmentation import Sentence
 
-__all__ = ["CITATION", "MARK", "without_sources"]
+__all__ = ["CITATION", "MARK", "NUMBERED", "without_sources"]
 
 KIND: Final = (
     r"(?:docs?|documents?|passages?|sources?|refs?|references?|citations?|cites?|chunks?|contexts?"
@@ -33,9 +33,12 @@ MARK: Final = re.compile(
     r"|<sup>[^<\n]{1,20}</sup>|(?<=[^\W\d][^\W\d][^\W\d])[¹²³⁰⁴-⁹]+|(?<=[\s.。!?！？])[¹²³⁰⁴-⁹]+",
     re.IGNORECASE,
 )
+NUMBERED: Final = (
+    r"\(?\b(?:passages?|sources?|documents?)\s*\d+(?:\s*(?:,|&|and)\s*\d+)*\)?"  # passages 1 and 2
+)
 # The same, and what else stands in a sentence without being said: addresses, emphasis, whom it speaks to.
 CITATION: Final = re.compile(
-    rf"{MARK.pattern}|\(?\b(?:passages?|sources?|documents?)\s*\d+(?:\s*(?:,|&|and)\s*\d+)*\)?"
+    rf"{MARK.pattern}|{NUMBERED}"
     r"|(?:出典|来源|資料|文書|资料|文档|段落)\s*\d+|https?://\S+(?<![.,)])|[*`#>|]+"
     r"|^\s*(?-i:(?:Hi|Hello|Dear|Hey)\s(?:(?:Mrs?|Ms|Dr|Prof)\.?\s)?[A-Z][\w'’-]{1,20}[,!]\s)",
     re.IGNORECASE,

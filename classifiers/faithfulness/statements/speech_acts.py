@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from classifiers.faithfulness.statements.asides import asides
-from classifiers.faithfulness.statements.citations import MARK
+from classifiers.faithfulness.statements.citations import MARK, NUMBERED
 from classifiers.faithfulness.statements.segmentation import script_language
 
 __all__ = ["SpeechAct", "final_mark", "plain_sentence", "ruled_act", "speech_act"]
@@ -24,10 +24,7 @@ SpeechAct = Literal["claim", "greeting", "offer", "refusal", "lead_in", "questio
 LONGEST_ASIDE = 200  # characters
 ORDER: tuple[SpeechAct, ...] = ("greeting", "refusal", "offer", "lead_in", "question")
 DECORATION = re.compile(rf"[*_`~#]+|{MARK.pattern}|[\U0001F300-\U0001FAFF☺️]", re.IGNORECASE)
-SOURCE = re.compile(
-    r"\(?\b(?:passages?|sources?|documents?)\s*\d+(?:\s*(?:,|&|and)\s*\d+)*\)?|\(?(?:出典|来源|資料|文書|资料|文档)\s*\d+\)?",
-    re.IGNORECASE,
-)
+SOURCE = re.compile(rf"{NUMBERED}|\(?(?:出典|来源|資料|文書|资料|文档)\s*\d+\)?", re.IGNORECASE)
 FINAL_MARKS = " \t\n.。!！…,，、:：;；)）\"'”’」』"
 
 

@@ -17,6 +17,7 @@ from typing import Any, cast, get_args
 
 from cache.errors import CacheError, InvalidEntry
 from cache.transfer import Refusal
+from cache.transfer.heads import by_alias
 from cache.transfer.tables import RowProblem, read_table
 from gateway.errors import Conflict, InvalidRequest, NotFound
 from gateway.review.closing import Closing, Review
@@ -27,9 +28,8 @@ from gateway.review.tickets import Ticket, Tickets
 
 __all__ = ["Decided", "DecidedReport", "DecidedReviews"]
 
-_HEADINGS = {
-    other: name
-    for name, others in {
+_HEADINGS = by_alias(
+    {
         "decision": "決定 判断 対応 决定 處理 处理",
         "answer": "回答 答案",
         "publish": "公開 发布 發布",
@@ -37,12 +37,10 @@ _HEADINGS = {
         "topic": "話題 主题 主題",
         "faithful": "根拠あり 有依据 有依據",
         "comment": "コメント 備考 备注 備註",
-    }.items()
-    for other in others.split()
-}
-_WORDS = {  # in other languages, for what is there in English
-    other: word
-    for word, others in {
+    }
+)
+_WORDS = by_alias(
+    {
         "answer": "回答 回答する 回复 回覆",
         "dismiss": "回答不要 回答不要にする 対応不要 无需回答 無需回答",
         "yes": "はい ○ 〇 是",
@@ -50,9 +48,8 @@ _WORDS = {  # in other languages, for what is there in English
         "must": "対象 服务范围内 服務範圍內",
         "may": "対象外 不在服务范围 不在服務範圍",
         "must_not": "禁止",
-    }.items()
-    for other in others.split()
-}
+    }
+)
 _YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
