@@ -44,7 +44,6 @@ TITLED = re.compile(rf"{OPENS_WORD}(?:{TITLES})\.\s*", re.IGNORECASE)
 ENDS_SHORT = re.compile(rf"{OPENS_WORD}(?:{SHORT_WORDS}|{TITLES})\.$", re.IGNORECASE)
 SHORT_END = 8  # characters: no abbreviation is longer than "messrs.", with what stands before it
 ENUMERATOR = re.compile(r"\s*(?:\(?(?:\d{1,3}|[a-zA-Z])[.)]|[①-⑳])\s*")
-MARK_IN_TEXT = re.compile(r"(?:\(?\d{1,2}[.)](?=\s)|[（(]\d{1,2}[)）]|[①-⑳])\s*(?=\S)")
 CLOSING = re.compile(
     r"[\s\"'”’」』)）\]】*_~`]*(?:\s*[\[［(（【]?(?:\d{1,3}|出典|来源|source)[\d\s,，、;:–-]*[\]］)）】])*[\s。.．]*",
     re.I,
@@ -101,8 +100,6 @@ def sentences(text: str) -> list[Sentence]:
         )
         for start, end in spans:
             start, end = _trimmed(text, start, end)
-            if start > block.start and (mark := MARK_IN_TEXT.match(text, start, end)):
-                start = mark.end()  # "Do this: 1. Open it. 2. Press it." on one line
             if start < end and not RULE.fullmatch(text, start, end):
                 found.append(Sentence(text[start:end], start, end, block.kind))
     return found

@@ -28,14 +28,6 @@ SENTENCES = {
         "Intro:\n- One. And more.\n- Two\n1. Three\n2) Four",
         ["Intro:", "One.", "And more.", "Two", "Three", "Four"],
     ),
-    "a list on one line": (
-        "(1) Open it. (2) Press it. 3. Wait 3 days. ④ Close it. Room (5) is shut.",
-        ["Open it.", "Press it.", "Wait 3 days.", "Close it.", "Room (5) is shut."],
-    ),
-    "a Japanese list on one line": (
-        "①申し込みます。②払います。 3. 8:30までに出します。（4）終わりです。4日後です。",
-        ["申し込みます。", "払います。", "8:30までに出します。", "終わりです。", "4日後です。"],
-    ),
     "headings, tables and code": (
         "# Fees\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```py\nprint('a. b')\n```\nEnd.",
         ["Fees", "| a | b |", "| 1 | 2 |", "print('a. b')", "End."],
