@@ -228,7 +228,7 @@ def finished_part(text: str) -> int:
 
 
 def _beginning(text: str, before: Sentence, sentence: Sentence) -> int:
-    """Where a sentence begins, with the marks of its line and, of a block of code, its fence."""
+    """Where a sentence begins, with the marks before it and, of a block of code, its fence."""
     lines = 2 if sentence.kind == "code" else 1
     start = sentence.start
     for _ in range(lines):
@@ -236,7 +236,7 @@ def _beginning(text: str, before: Sentence, sentence: Sentence) -> int:
         if newline < 0:
             break
         start = newline
-    return sentence.start if start == sentence.start else start + 1
+    return before.end if start == sentence.start else start + 1
 
 
 def _after(text: str, said: str) -> str | None:

@@ -17,7 +17,13 @@ from typing import Literal
 from classifiers.faithfulness import Checked, StatementVerdict
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.statements.citations import CITATION
-from classifiers.faithfulness.statements.segmentation import LIST_MARK, Sentence, script_language, sentences
+from classifiers.faithfulness.statements.segmentation import (
+    LIST_MARK,
+    Sentence,
+    lines,
+    script_language,
+    sentences,
+)
 from classifiers.faithfulness.statements.speech_acts import speech_act
 from classifiers.faithfulness.wording import weight
 
@@ -154,7 +160,7 @@ def _breaks_a_form(answer: str, parts: Sequence[_Part]) -> bool:
 
 
 def _is_numbered(answer: str, sentence: Sentence) -> bool:
-    mark = LIST_MARK.match(answer, answer.rfind("\n", 0, sentence.start) + 1)
+    mark = LIST_MARK.match(answer, max(start for start, _ in lines(answer) if start <= sentence.start))
     return sentence.kind == "item" and mark is not None and bool(NUMBERED.search(mark[0]))
 
 

@@ -8,14 +8,16 @@ verb.
 
 from __future__ import annotations
 
+import itertools
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import sentencex
 
-__all__ = ["LIST_MARK", "Sentence", "script_language", "sentences"]
+__all__ = ["LIST_MARK", "Sentence", "lines", "script_language", "sentences"]
 
 Kind = Literal["text", "item", "heading", "row", "code"]
 
@@ -23,6 +25,13 @@ LIST_MARK = re.compile(
     r"[ \t　]*(?:[-*+•·・‣▪●○◦◆■□★※][ \t　]+|[・●○◆■※•]|\(?\d{1,3}[.)、．）](?![\d])[ \t　]*"
     r"|[（(][\d一二三四五六七八九十]{1,3}[)）]"
     r"|[一二三四五六七八九十]{1,3}、|[①-⑳][ \t　]*|[a-zA-Z][.)][ \t]+)"
+)
+# What may be the mark of a list inside a line: 1. and 2、 after a stop, (1) and ① also after "and".
+INLINE_MARK = re.compile(
+    r"(?:^[ \t　]*|(?P<stop>[:：。.!?！？;；,，、)）」』\"”*])[ \t　]*|\b(?:and|or)[ \t])(?P<mark>)"
+    r"(?:[（(](?P<bracketed>\d{1,2})[)）]|(?P<plain>\d{1,2})(?:[.)](?=[ \t　]|[^\x00-\u2e7f])|[、．])"
+    r"|(?P<circled>[①-⑳]))(?=[ \t　]*\w)",
+    re.MULTILINE,
 )
 HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
 BOLD_LINE = re.compile(r"[ \t]*(\*\*|__)[^*_]+\1[:：]?[ \t]*")
@@ -109,7 +118,7 @@ def _blocks(text: str) -> Iterator[_Block]:
     """Lines, joined where a sentence was only broken by the width of the page."""
     open_block: _Block | None = None
     fence: int | None = None
-    for start, end in _lines(text):
+    for start, end in lines(text):
         if FENCE.match(text, start, end) or fence is not None:
             if open_block:
                 yield open_block
@@ -133,11 +142,27 @@ def _blocks(text: str) -> Iterator[_Block]:
         yield _Block(fence, len(text), "code")
 
 
-def _lines(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for line in text.splitlines(keepends=True):
-        yield start, start + len(line.rstrip())
-        start += len(line)
+def lines(text: str) -> Iterator[tuple[int, int]]:
+    """Where the lines of a text begin and end; items of a list that stands on one line are lines, too."""
+    physical = itertools.accumulate(map(len, text.splitlines(keepends=True)), initial=0)
+    for start, following in itertools.pairwise(sorted({*physical, *_inline_items(text)})):
+        yield start, start + len(text[start:following].rstrip())
+
+
+def _inline_items(text: str) -> Iterator[int]:
+    """Where items begin that are numbered alike from one on: "Do this: 1. Open it. 2. Press it."."""
+    runs: list[list[int]] = []
+    latest: dict[str, list[int]] = {}  # of each form of numbers
+    for found in INLINE_MARK.finditer(text):
+        form = found.lastgroup or ""
+        number = int(unicodedata.normalize("NFKC", found[form]))
+        if number == 1:
+            latest[form] = []
+            runs.append(latest[form])
+        run = latest.get(form, [])
+        if number == len(run) + 1 and (number == 1 or found["stop"] not in (":", "：")):  # 「大人：2」
+            run.append(found.start("mark"))
+    return (start for run in runs if len(run) > 1 for start in run)
 
 
 def _line_block(text: str, start: int, end: int) -> _Block | None:

@@ -70,6 +70,20 @@ async def test_the_best_passage_and_its_sentence_are_named(judge: LexicalJudge) 
 
 
 @pytest.mark.parametrize(
+    ("answer", "passes"),
+    [
+        ("In short: 1. The annual pass costs 120 EUR. 2. Visitors may bring dogs.", True),
+        ("In short: 1. The annual pass costs 120 EUR. 2. Visitors may bring 2 dogs.", False),
+        ("Refunds are possible within: 1. Visitors may bring dogs.", False),
+    ],
+)
+def test_only_the_numbers_that_mark_a_list_claim_nothing(
+    judge: LexicalJudge, answer: str, passes: bool
+) -> None:
+    assert _passes(judge.judge_now(answer, CONTEXTS)) is passes
+
+
+@pytest.mark.parametrize(
     ("answer", "contexts", "reason"),
     [
         pytest.param("", CONTEXTS, "nothing_to_check", id="an empty answer"),

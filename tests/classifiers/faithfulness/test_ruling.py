@@ -144,6 +144,7 @@ def test_a_repair_leaves_the_rest_as_it_was_written(answer: str, question: str, 
         pytest.param("The annual pass costs 120 EUR. <Students pay half.> However, groups don't.", "How much is the annual pass?", id="a conjunction after the gap"),
         pytest.param("There are two passes. The annual pass costs 120 EUR. <The day pass costs 5 EUR.>", "How much is the annual pass?", id="a count of what was listed"),
         pytest.param("1. Fill in the form for the pass.\n2. <Sign the form.>\n3. Hand in the form.", "How do I get the pass?", id="a step is missing"),
+        pytest.param("To get the pass: 1. Fill in the form for the pass. 2. <Sign the form.> 3. Hand in the form.", "How do I get the pass?", id="a step on the same line is missing"),
         pytest.param("Yes. <You may bring dogs to the garden.> The garden opens at nine.", "May I bring dogs to the garden?", id="a bare yes"),
         pytest.param("The pass has these prices in the annual list:\n- <120 EUR for adults>\n\nThe annual pass is sold at the desk.", "How much is the annual pass?", id="a claim that announces what is gone"),
         pytest.param("年間パスは12,000円です。<学生は半額です。>ただし、証明書が必要です。", "年間パスはいくらですか", id="Japanese conjunction"),
@@ -181,7 +182,7 @@ def test_the_place_that_supports_a_statement_says_what_it_is_about() -> None:
 
 SENTENCES = [
     "The annual pass costs 120 EUR.", "Dogs may come along.", "However, cats may not.", "- a passport", "# Fees",
-    "1. Pay 5 EUR.", "年間パスは12,000円です。", "学生は半額です。", "年票120元。", "| a | b |", "Can I help you?", "(It is new.)",
+    "1. Pay 5 EUR.", "2. Wait.", "年間パスは12,000円です。", "学生は半額です。", "年票120元。", "| a | b |", "Can I help you?", "(It is new.)",
 ]  # fmt: skip
 POLICIES = [
     VerdictPolicy(block=block, repair=repair, on_unchecked=on_unchecked)  # type: ignore[arg-type]

@@ -28,6 +28,30 @@ SENTENCES = {
         "Intro:\n- One. And more.\n- Two\n1. Three\n2) Four",
         ["Intro:", "One.", "And more.", "Two", "Three", "Four"],
     ),
+    "a list on one line": (
+        "Do this: (1) Open it. (2) Press it, and (3) wait 3 days. Room (4) is shut.",
+        ["Do this:", "Open it.", "Press it, and", "wait 3 days.", "Room (4) is shut."],
+    ),
+    "one in another": (
+        "1. Write. 2. Hand in (1) the form and (2) a photo. 3. Pay.",
+        ["Write.", "Hand in (1) the form and (2) a photo.", "Pay."],
+    ),
+    "Japanese and Chinese lists on one line": (
+        "①申し込みます。②払います。 3. 8:30までに出します。4日後です。\n步骤：1、打开应用。2、等待3天。",
+        [
+            "申し込みます。",
+            "払います。",
+            "3. 8:30までに出します。",
+            "4日後です。",
+            "步骤：",
+            "打开应用。",
+            "等待3天。",
+        ],
+    ),
+    "no list, but numbers that are told": (
+        "Adults: 1. Children: 2. The fee is 1. Then pay 2. Wait: 1. Done.",
+        ["Adults: 1.", "Children: 2.", "The fee is 1.", "Then pay 2.", "Wait: 1.", "Done."],
+    ),
     "headings, tables and code": (
         "# Fees\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```py\nprint('a. b')\n```\nEnd.",
         ["Fees", "| a | b |", "| 1 | 2 |", "print('a. b')", "End."],
