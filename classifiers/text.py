@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from encoders.spelling import one_spelling
 
 __all__ = ["CJK", "has_kana", "has_words", "mostly_cjk", "normalise", "only_words"]
 
@@ -21,8 +22,8 @@ _NO_WORD = re.compile(r"[\W_]+")
 
 
 def normalise(text: str) -> str:
-    """NFKC (which also undoes full and half width), no invisible characters, lower case, single spaces."""
-    visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    """NFKC, no invisible characters, one spelling of each word, lower case, single spaces."""
+    visible = one_spelling(_INVISIBLE.sub("", text))
     return _SPACE.sub(" ", visible).strip().casefold()
 
 

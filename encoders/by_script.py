@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from encoders import EncoderIdentity, OpenEncoder, Vector
 from encoders.pairs import PairModel
+from encoders.spelling import one_spelling
 
 __all__ = ["ByScript", "PairsByScript"]
 
@@ -22,7 +23,7 @@ _EAST_ASIAN: Final = re.compile(
 
 
 class ByScript:
-    """Encodes each text with the model for its script.
+    """Encodes each text with the model for its script, a Japanese or Chinese one in one spelling.
 
     Vectors of the two models say nothing about each other: their cosines are those of unrelated texts,
     so a text in one script never finds one in the other.
@@ -58,6 +59,7 @@ class ByScript:
         east = _are_east_asian(texts)
         if not east.any():
             return await self._latin.encode(texts)
+        texts = [one_spelling(text) if is_east else text for text, is_east in zip(texts, east, strict=True)]
         if east.all():
             return await self._east_asian.encode(texts)
         vectors = np.empty((len(texts), self._identity.dimensions), np.float32)

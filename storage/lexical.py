@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
-from unicodedata import normalize
 
 from qdrant_edge import Bm25, Bm25Config, SparseVector, TokenizerType
+
+from encoders.spelling import one_spelling, spelling_digest
 
 __all__ = ["Lexicon", "Words"]
 
@@ -43,7 +44,7 @@ class Words:
 class Lexicon:
     """Turns texts into words. `scheme` is stored with an index, for two schemes never match."""
 
-    scheme: Final = "pairs-1"
+    scheme: Final = f"pairs-{spelling_digest()[:8]}"
 
     def __init__(self) -> None:
         self._bm25 = Bm25(
@@ -67,7 +68,7 @@ def _words(vector: SparseVector) -> Words:
 
 def _cut(text: str) -> Iterator[str]:
     """Words, and every two neighbours of which one is a CJK character: 第13条 → 13, 第13, 13条."""
-    for run in RUN.findall(normalize("NFKC", text).casefold()):
+    for run in RUN.findall(one_spelling(text).casefold()):
         units = UNIT.findall(run)
         if len(units) == 1:
             yield run

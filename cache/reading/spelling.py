@@ -7,14 +7,12 @@ made of it: the stored ones were made without.
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from collections.abc import Sequence
+from functools import lru_cache
 
 from cache.reading.numerals import numerals
-from cache.reading.tables import read_table
 from encoders import Encoder, Vector
+from encoders.spelling import one_spelling
 from encoders.words import simplified
 
 __all__ = ["encode_spelt", "spelt"]
@@ -39,31 +37,5 @@ async def encode_spelt(encoder: Encoder, texts: Sequence[str], language: str) ->
 
 @lru_cache(_REMEMBERED)
 def _remembered(text: str, language: str) -> str:
-    variants = _variants().get(language)
-    if variants is None:
-        return text
-    folded = unicodedata.normalize("NFKC", text)
-    known = variants.fold(simplified(folded) if language == "zh" else folded)
+    known = one_spelling(simplified(text) if language == "zh" else text)
     return numerals().kanji_in_digits(_MODEL.sub("", known))
-
-
-@dataclass(frozen=True, slots=True)
-class _Variants:
-    """The variants of one language."""
-
-    first: Mapping[str, str]
-    any: re.Pattern[str]
-
-    def fold(self, text: str) -> str:
-        """The text with the first spelling for each other one."""
-        return self.any.sub(lambda found: self.first[found.group()], text)
-
-
-@cache
-def _variants() -> dict[str, _Variants]:
-    found = {}
-    for language, rows in read_table("spelling.yaml", "cache.reading").items():
-        first = {variant: row[0] for row in rows for variant in row}
-        longest_first = sorted(map(re.escape, first), key=len, reverse=True)
-        found[language] = _Variants(first, re.compile("|".join(longest_first)))
-    return found

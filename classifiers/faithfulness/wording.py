@@ -14,6 +14,8 @@ from math import fsum
 from sys import intern
 from typing import Any
 
+from encoders.spelling import one_spelling
+
 __all__ = [
     "HIRAGANA",
     "Lexicon",
@@ -75,8 +77,8 @@ class Lexicon:
 
 
 def folded(text: str) -> str:
-    """NFKC, lower case, one kind of apostrophe: what is compared."""
-    return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+    """NFKC, one spelling, lower case, one kind of apostrophe: what is compared."""
+    return one_spelling(text).lower().replace("’", "'")
 
 
 def is_cjk(unit: str) -> bool:
