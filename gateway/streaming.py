@@ -236,7 +236,10 @@ def _beginning(text: str, before: Sentence, sentence: Sentence) -> int:
         if newline < 0:
             break
         start = newline
-    return before.end if start == sentence.start else start + 1
+    if start < sentence.start:
+        return start + 1
+    between = text[before.end : start]
+    return start - len(between.lstrip())  # the mark of an item on the same line
 
 
 def _after(text: str, said: str) -> str | None:

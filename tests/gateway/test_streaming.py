@@ -69,6 +69,7 @@ def test_a_sentence_is_whole_once_the_next_begins_and_lists_tables_and_code_only
         ("图书馆九点开门。", "图书馆九点开门。"),
         ("Bring:\n- a card\n- a bo", "Bring:\n- a card\n"),
         ("1. First\n2.", ""),
+        ("Do this: 1. Open it. 2. Press it. 3. Wa", "Do this: 1. Open it. 2. Press it. "),
     ],
 )
 def test_of_a_text_that_was_cut_off_the_last_sentence_goes_unless_it_ends_as_one(
