@@ -6,7 +6,7 @@ import re
 
 from encoders.spelling import one_spelling
 
-__all__ = ["CJK", "has_kana", "has_words", "mostly_cjk", "normalise", "only_words"]
+__all__ = ["CJK", "has_kana", "has_words", "kana_alone", "mostly_cjk", "normalise", "only_words"]
 
 # Kana, CJK ideographs with extension A and compatibility forms, and the marks written like letters.
 CJK = "\u3005\u3041-\u3096\u309d-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -16,6 +16,8 @@ _INVISIBLE = re.compile(
 )
 _SPACE = re.compile(r"\s+")
 _KANA = re.compile("[\u3041-\u30ff]")
+_HIRAGANA = re.compile("[\u3041-\u3096\u30fc]")
+_SENTENCE = 8  # characters
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 _WORD = re.compile(r"[^\W_]")
 _NO_WORD = re.compile(r"[\W_]+")
@@ -35,6 +37,12 @@ def has_words(text: str) -> bool:
 def has_kana(text: str) -> bool:
     """Whether it is Japanese by its script: Chinese has none."""
     return _KANA.search(text) is not None
+
+
+def kana_alone(text: str) -> bool:
+    """Whether a sentence is in hiragana, as children and learners write; encoders read little of it."""
+    hiragana = len(_HIRAGANA.findall(text))
+    return hiragana >= _SENTENCE and hiragana >= 0.9 * len(_WORD.findall(text))
 
 
 def only_words(text: str) -> str:

@@ -21,7 +21,7 @@ from classifiers.gate.rules import EVERY_RULE, TORN, Default, Rules, first_enfor
 from classifiers.gate.scope import UNSURE, Scope
 from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_background, shipped_everyday
 from classifiers.gate.thinness import thin_notes
-from classifiers.text import has_kana, has_words, normalise, only_words
+from classifiers.text import has_kana, has_words, kana_alone, normalise, only_words
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from encoders.words import simplified
 
@@ -298,6 +298,9 @@ class ExampleGate:
             label, reason = "unsure", f"no document shows that it is ours, {measured}, but {gaps}"
         elif self._complaints.addressed(asked.question, asked.normalised, self._encoder.identity.digest):
             reason = f"little shows that it is ours, {measured}, but it complains and names nobody else"
+            label = "unsure"
+        elif kana_alone(asked.normalised):
+            reason = f"little shows that it is ours, {measured}, but it is written in kana alone"
             label = "unsure"
         else:
             label, reason = "may", f"little shows that it is ours, {measured}"

@@ -103,6 +103,20 @@ async def test_traditional_characters_ask_the_same(
     assert same.scope == pytest.approx(other.scope, abs=0.05)
 
 
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("あんしょうばんごうを わすれました", "unsure"),
+        ("あした あめが ふりますか", "unsure"),
+        ("明日の東京の天気は？", "may"),
+    ],
+)
+async def test_what_stands_in_kana_alone_is_for_a_person_and_not_refused(text: str, label: str) -> None:
+    encoder = load_shipped()
+    verdict = await judged(await ExampleGate.fit(BANK, encoder), encoder, text)
+    assert verdict.label == label, verdict.reason
+
+
 @pytest.mark.parametrize("text", NOT_OURS)
 async def test_an_everyday_question_does_not_pass(gate: ExampleGate, encoder: Encoder, text: str) -> None:
     verdict = await judged(gate, encoder, text)
