@@ -155,7 +155,7 @@ def calibration_tables(result: FaithfulnessCalibration, error: float) -> list[Ta
         title=f"at most {error:.1%} of the faithful answers kept back",
     )  # fmt: skip
     for lang, one in result.languages.items():
-        cut = f"{one.found.cut:.4f}" if isinstance(one.found, CutPromise) else "the judge's own"
+        cut = f"{one.found.cut:.4f}" if lang in result.promises else "as it was"
         table.add_row(lang, cut, _change(one.faithful), _change(one.unfaithful), _said(one.found, error))
     notes = [
         f"{count} answers left out: the judge was fitted on {source}"
@@ -180,4 +180,7 @@ def _said(found: CutPromise | TooFew, error: float) -> str:
     bound = f"at most {found.on_average:.1%} on average, with 95 % confidence at most {found.at_most:.1%}"
     if found.kept:
         return f"kept: {bound}"
-    return f"not kept: that would take a cut at {found.needed:.4f}, which stops nothing; at this one {bound}"
+    return (
+        f"not kept, and nothing changed: that would take a cut at {found.needed:.4f}, which stops nothing; "
+        f"at {found.cut:.4f} {bound}"
+    )

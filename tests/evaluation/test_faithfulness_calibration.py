@@ -111,6 +111,15 @@ def test_too_few_answers_change_nothing_and_say_how_many_are_missing(
     assert anyio.run(kept, config) is None
 
 
+def test_a_promise_that_is_not_kept_changes_nothing(
+    config: Path, run: Callable[..., tuple[int, str]]
+) -> None:
+    code, said = run(*(case(f"The fee for a book is {n} dollars.", faithful=True) for n in range(100, 130)))
+    assert code == 1
+    assert "not kept, and nothing changed" in said
+    assert anyio.run(kept, config) is None
+
+
 async def label(database: Database, outcome: str, cases: Sequence[dict[str, Any]]) -> None:
     """A ticket of each, on which a reviewer said whether the draft was supported."""
     now = datetime.now(UTC)
