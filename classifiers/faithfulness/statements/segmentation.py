@@ -26,9 +26,10 @@ LIST_MARK = re.compile(
     r"|[（(][\d一二三四五六七八九十]{1,3}[)）]"
     r"|[一二三四五六七八九十]{1,3}、|[①-⑳][ \t　]*|[a-zA-Z][.)][ \t]+)"
 )
-# What may be the mark of a list inside a line: 1. and 2、 after a stop, (1) and ① also after "and".
+# What may be the mark of a list inside a line: 1. and 2、 after a stop, (1) also after "and", 1), ① always.
 INLINE_MARK = re.compile(
-    r"(?:^[ \t　]*|(?P<stop>[:：。.!?！？;；,，、)）」』\"”*])[ \t　]*|\b(?:and|or)[ \t])(?P<mark>)"
+    r"(?:^[ \t　]*|(?P<stop>[:：。.!?！？;；,，、)）」』\"”*])[ \t　]*"
+    r"|\b(?:and|or)[ \t]|[ \t　](?=\d{1,2}\)|[①-⑳]))(?P<mark>)"
     r"(?:[（(](?P<bracketed>\d{1,2})[)）]|(?P<plain>\d{1,2})(?:[.)](?=[ \t　]|[^\x00-\u2e7f])|[、．])"
     r"|(?P<circled>[①-⑳]))(?=[ \t　]*\w)",
     re.MULTILINE,

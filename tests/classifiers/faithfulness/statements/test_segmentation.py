@@ -32,6 +32,10 @@ SENTENCES = {
         "Do this: (1) Open it. (2) Press it, and (3) wait 3 days. Room (4) is shut.",
         ["Do this:", "Open it.", "Press it, and", "wait 3 days.", "Room (4) is shut."],
     ),
+    "a list without stops": (
+        "1) Open the menu 2) Wait 2 days 3) Close it, or ask ①の窓口 ②の窓口",
+        ["Open the menu", "Wait 2 days", "Close it, or ask", "の窓口", "の窓口"],
+    ),
     "one in another": (
         "1. Write. 2. Hand in (1) the form and (2) a photo. 3. Pay.",
         ["Write.", "Hand in (1) the form and (2) a photo.", "Pay."],
