@@ -134,8 +134,10 @@ class Evidence:
     features: Features
     novelty: Novelty
     best: Place | None  # the sentence that covers most
-    quoted: bool  # a whole sentence of the contexts, word for word
+    copied: bool  # it stands in the contexts word for word
+    quoted: bool  # and is a whole sentence there
     reworded: bool  # in other words than the contexts, whatever it denies
+    denied_beside: bool  # the place that supports it denies more than it does
 
 
 class Contexts:
@@ -187,7 +189,9 @@ class Contexts:
         novelty = self._novelty(each, best, window, numbers, unbound, negations, same_matter, copied)
         features = self._features(each, novelty, unbound, negations, open_share, best)
         reworded = open_share >= REWORDED and not any(each.line.affirmed in line.affirmed for line in window)
-        return Evidence(features, novelty, place, copied and self._known.quotes(squeezed), reworded)
+        denied_beside = sum(len(line.denials) for line in window) > len(each.line.denials)
+        quoted = copied and self._known.quotes(squeezed)
+        return Evidence(features, novelty, place, copied, quoted, reworded, denied_beside)
 
     def _features(
         self,

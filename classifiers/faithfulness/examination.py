@@ -11,10 +11,11 @@ from classifiers.faithfulness.placing import new_parts, span_of
 from classifiers.faithfulness.statements import Statement, statements_to_judge
 from classifiers.faithfulness.statements.segmentation import script_language
 
-__all__ = ["Examined", "examine", "foreign"]
+__all__ = ["NO_PLACE", "Examined", "examine", "foreign"]
 
 FOREIGN = 0.8  # share of new words above which an answer in another writing than its contexts is not judged
 MOST_STATEMENTS = 1_000
+NO_PLACE = "no_place"  # why a statement is unsupported of which nothing is new
 NAMED = 5  # new words that a reason spells out
 
 
@@ -93,7 +94,7 @@ def _why_not(novelty: Novelty) -> str:
         _told(words, novelty.words[:NAMED]),
         _told("number stands elsewhere in the contexts", novelty.far_numbers),
     )
-    return "; ".join(filter(None, reasons)) or "no_place"
+    return "; ".join(filter(None, reasons)) or NO_PLACE
 
 
 def _told(what: str, found: Sequence[str]) -> str:

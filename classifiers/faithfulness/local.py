@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -13,8 +15,9 @@ import anyio.to_thread
 from classifiers import ClassifierError
 from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unchecked, verdict_of
 from classifiers.faithfulness.evidence import Contexts, Evidence, Features
-from classifiers.faithfulness.examination import Examined, examine
-from classifiers.faithfulness.weighing import EvidenceModel, weighed
+from classifiers.faithfulness.examination import NO_PLACE, Examined, examine
+from classifiers.faithfulness.statements.segmentation import script_language
+from classifiers.faithfulness.weighing import BELOW_CUT, EvidenceModel, weighed
 from encoders import EncoderError
 from encoders.pairs import PairModel
 
@@ -35,6 +38,19 @@ OVERRULED: Final = {
     "exchanged": 1.5,
     "crossed": 1.5,
 }
+
+# Log odds below which the reading of a statement holds it back though its words stand there: "needs a credit
+# card" where none is needed. Long ones are misread, and those whose subject stands before them. Of answers of
+# helpdesks that pass by their words, 46 wrong ones of 431 are stopped by it and 10 right ones of 921; of
+# RAGTruth and JHARS 1 of 56 and 6 of 316.
+AGAINST: Final = -1.5
+AGAINST_BESIDE_A_DENIAL: Final = -1.0
+SHORT: Final = {"en": 90, "ja": 36, "zh": 36}  # characters
+OPEN: Final = 0.7  # share of its words that the sentences beside it leave open
+POINTS_BACK: Final = re.compile(
+    r"(?:it|its|they|their|this|that|these|those|he|she)\b|[こそ][れの]|[这那它]", re.I
+)
+READ_AGAINST: Final = "its words stand there, but read as something else"
 
 Pair = tuple[str, str]  # the sentences that are read, and the statement
 
@@ -61,6 +77,17 @@ def contradicted(evidence: Evidence, reading: float) -> bool:
     return any(reading <= OVERRULED.get(name, math.inf) for name in against)
 
 
+def read_against(evidence: Evidence, reading: float) -> bool:
+    """Whether a reading holds back a statement that can be doubted, whatever its words."""
+    return reading < (AGAINST_BESIDE_A_DENIAL if evidence.denied_beside else AGAINST)
+
+
+def can_be_doubted(claim: str, evidence: Evidence) -> bool:
+    """Whether a reading against a statement is believed though its words stand there."""
+    short = len(claim) < SHORT[script_language(claim)] and not POINTS_BACK.match(claim)
+    return short and not evidence.copied and evidence.features.uncovered_window <= OPEN
+
+
 def to_read(claim: str, evidence: Evidence, known: Contexts) -> Pair | float:
     """What a model has to read of a statement; the log odds where that goes without reading."""
     if evidence.quoted:
@@ -73,9 +100,9 @@ class LocalJudge:
     """A `FaithfulnessJudge` of words, characters, numbers, names, negation, and of a model of ours.
 
     What contradicts the contexts holds a statement back by itself, unless it is said in other words and read
-    as supported. The model reads the sentences of the contexts that share a statement's words, and the
-    statement, but only where that can change the verdict: a reading takes as long as all other evidence of a
-    statement. What is not read has its score from words.
+    as supported; so does a reading that is plainly against a short one. The model reads the sentences of the
+    contexts that share a statement's words, and the statement, but only where that can change the verdict: a
+    reading takes as long as all other evidence of a statement. What is not read has its score from words.
 
     Args:
         reader: gives the log odds that the first text supports the second.
@@ -86,7 +113,8 @@ class LocalJudge:
         self, reader: PairModel, model: EvidenceModel | None = None, *, cut: float | None = None
     ) -> None:
         self._reader = reader
-        self._model = (model or EvidenceModel.load(SHIPPED, FIGURES)).at(cut)
+        self._own = model or EvidenceModel.load(SHIPPED, FIGURES)
+        self._model = self._own.at(cut)
 
     async def judge(
         self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
@@ -97,7 +125,10 @@ class LocalJudge:
         if isinstance(examined, Unchecked):
             return examined
         readings = await self._readings(asked)
-        verdicts = [self._verdict(one, read) for one, read in zip(examined, readings, strict=True)]
+        verdicts = [
+            self._verdict(one, reading, read=not isinstance(pair, float))
+            for one, pair, reading in zip(examined, asked, readings, strict=True)
+        ]
         return verdict_of(verdicts, judge=self._model.judge)
 
     def _examined(
@@ -108,10 +139,21 @@ class LocalJudge:
         examined = examine(answer, known, question, judge=self._model.judge)
         if isinstance(examined, Unchecked):
             return examined, []
-        return examined, [
-            to_read(one.statement.claim, one.evidence, known) if self._decides(one) else UNREAD
-            for one in examined
-        ]
+        return examined, [self._asked(one, known) for one in examined]
+
+    def _asked(self, one: Examined, known: Contexts) -> Pair | float:
+        """What is to be read of a statement, if anything; else what its words leave open."""
+        decides = self._decides(one)
+        if not decides and not self._may_be_doubted(one):
+            return UNREAD
+        asked = to_read(one.statement.claim, one.evidence, known)
+        return UNREAD if isinstance(asked, float) and not decides else asked
+
+    def _may_be_doubted(self, one: Examined) -> bool:
+        """Whether its words let a statement pass that its reading may hold back."""
+        if not can_be_doubted(one.statement.claim, one.evidence) or contradicted(one.evidence, UNREAD):
+            return False
+        return self._model.for_text(one.statement.text).supports(figures(one.evidence, UNREAD))
 
     def _decides(self, one: Examined) -> bool:
         """Whether the surest readings for and against a statement end in two verdicts."""
@@ -130,6 +172,15 @@ class LocalJudge:
             raise ClassifierError(str(exc)) from exc
         return [one if isinstance(one, float) else float(next(read)) for one in asked]
 
-    def _verdict(self, one: Examined, reading: float) -> StatementVerdict:
-        against = contradicted(one.evidence, reading)
-        return weighed(one, figures(one.evidence, reading), self._model, contradicted=against)
+    def _verdict(self, one: Examined, reading: float, *, read: bool) -> StatementVerdict:
+        decides = self._decides(one)
+        doubted = read and not decides and read_against(one.evidence, reading)
+        weighing = reading if decides else UNREAD  # what could change nothing has its score from words
+        verdict = weighed(
+            one,
+            figures(one.evidence, weighing),
+            self._model,
+            contradicted=contradicted(one.evidence, reading),
+            at_most=BELOW_CUT * self._own.for_text(one.statement.text).cut if doubted else 1.0,
+        )
+        return replace(verdict, reason=READ_AGAINST) if verdict.reason == NO_PLACE and doubted else verdict

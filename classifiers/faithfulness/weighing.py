@@ -14,7 +14,7 @@ from classifiers.faithfulness.examination import Examined
 from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.weights import probability, read_weights
 
-__all__ = ["EvidenceModel", "Weights", "weighed"]
+__all__ = ["BELOW_CUT", "EvidenceModel", "Weights", "weighed"]
 
 BELOW_CUT: Final = 0.99
 
@@ -78,15 +78,20 @@ def _weights(names: Sequence[str], data: Mapping[str, Any]) -> dict[str, Weights
 
 
 def weighed(
-    one: Examined, values: Sequence[float], model: EvidenceModel, *, contradicted: bool
+    one: Examined,
+    values: Sequence[float],
+    model: EvidenceModel,
+    *,
+    contradicted: bool,
+    at_most: float = 1.0,
 ) -> StatementVerdict:
-    """The verdict on a statement by what is weighed.
+    """The verdict on a statement by what is weighed; its score is at most `at_most`.
 
     A contradiction holds it back, however well the rest is covered, but ranks it with the doubtful ones: on
     answers of real RAG one is more often misread than new words are.
     """
     weights = model.for_text(one.statement.text)
-    score = weights.score(values)
+    score = min(weights.score(values), at_most)
     if contradicted:
         score = min(score, weights.cut * BELOW_CUT)
     supported = score >= weights.cut and not contradicted

@@ -16,7 +16,7 @@ from gateway.checking.opening import judge_apart
 from gateway.settings import Settings
 
 CONTRASTS = Path(__file__).parent / "contrasts"
-REACHED = {"en": (31, 3), "ja": (35, 7), "zh": (36, 1)}  # of 36 false answers stopped; of 36 true ones, too
+REACHED = {"en": (33, 3), "ja": (35, 7), "zh": (36, 1)}  # of 36 false answers stopped; of 36 true ones, too
 
 
 @pytest.mark.parametrize("lang", REACHED)

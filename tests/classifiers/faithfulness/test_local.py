@@ -179,3 +179,32 @@ def test_the_shipped_weights_say_on_what_their_cuts_rest() -> None:
     assert all("held out" in text for model in models.values() for text in model["cuts_from"].values())
     assert all(weight <= 0 for model in models.values() for weight in model["weights"].values())
     assert all(model["weights"]["reading"] < 0 for model in models.values())
+
+
+@pytest.mark.parametrize(
+    ("answer", "context", "passes"),
+    [
+        ("The trial needs a credit card.", "The trial lasts 30 days and needs no credit card.", False),
+        (
+            "Yes, attachments are included as well.",
+            "You can export a project. Attachments are not part of it.",
+            False,
+        ),
+        (
+            "Guests can create tasks.",
+            "Guests can comment and upload files, but they cannot create tasks.",
+            False,
+        ),
+        (
+            "Guests can upload files.",
+            "Guests can comment and upload files, but they cannot create tasks.",
+            True,
+        ),
+    ],
+)
+async def test_words_that_stand_there_are_not_enough(
+    shipped: PairModel, answer: str, context: str, passes: bool
+) -> None:
+    verdict = await LocalJudge(shipped).judge(answer, [context])
+    assert isinstance(verdict, Checked)
+    assert verdict.passed is passes, verdict.reason
