@@ -89,6 +89,7 @@ class Question:
     leans_on: tuple[str, ...] | None = None  # the asker's turns it depends on; None: the one before it
     answers_the_bot: bool = False  # it is a short answer to what the bot asked, so it is not out of scope
     wants_person: bool = False  # it asks for somebody to talk to; no chatbot answers that
+    parts: tuple[str, ...] = ()  # the sentences that ask, if several do: no answer to one is one to all
     as_written: str = ""  # the same words with their line breaks, where it is all that a message asks
 
     @property

@@ -165,11 +165,14 @@ class Pipeline:
 
     async def _look_up(self, question: Question, encoded: Encoded) -> Match:
         try:
-            return await self._cache.find(
+            found = await self._cache.find(
                 encoded, tenant=question.tenant, group=question.group, language=question.language
             )
         except DatabaseUnavailable as dead:
             return Miss(reason=str(dead), lookup_failed=True)
+        if question.parts and isinstance(found, Hit) and found.tier != "exact":
+            return Miss(reason="it asks several things, and the nearest entry at most one")
+        return found
 
     async def _draft(self, question: Question, encoded: Encoded, reading: Reading) -> Draft | NothingRelevant:
         """What RAG says, which sees no earlier turn that the gate forbids."""

@@ -127,6 +127,7 @@ class Understanding:
             leans_on=() if alone else await self._leaned_on(earlier, words),
             answers_the_bot=answers,
             wants_person=asked.wants_person,
+            parts=asked.parts,
         )
 
     async def _stands_alone(

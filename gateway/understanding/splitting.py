@@ -31,6 +31,7 @@ _QUOTED_ON = re.compile(r"(?:と|って|という|との|などと)")
 _SAYS_SOMETHING = re.compile(r"[^\W_]")
 _PUNCTUATION = " \t\n,，.。．!！?？~～;；:：…、"
 _WRAPPED_CJK = 15  # characters: a shorter line was ended on purpose
+_CLOSING = ' \t」』）)"”*'
 _SIGNATURE_LINES, _SIGNATURE_WIDTH = 4, 60
 _EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50\ufe0f\u200d\u20e3]+")
 _ANSWERED_FIRST: tuple[SmallTalk, ...] = (
@@ -50,6 +51,7 @@ class Asked:
 
     text: str
     wants_person: bool  # a sentence of it asks for somebody to talk to: "I'd like to speak to a human"
+    parts: tuple[str, ...] = ()  # the sentences that ask, if several do, one leaning on the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,26 @@ def questions_in(text: str, wording: Wording) -> list[Asked]:
     if all(wording.kinds["correction"].fullmatch(_bare(sentence.text)) for sentence in sentences):
         return []
     return [
-        Asked(wording.glue.join(unit), any(_wants_person(one, wording) for one in unit))
+        Asked(
+            wording.glue.join(unit),
+            any(_wants_person(one, wording) for one in unit),
+            _parts(unit, wording),
+        )
         for unit in _units(sentences, wording)
     ]
+
+
+def _parts(unit: Sequence[str], wording: Wording) -> tuple[str, ...]:
+    """What asks in it, if several clauses do: "How much is it? And when does it open?"."""
+    clauses = [clause for sentence in unit for clause in _CLAUSE.split(sentence) if clause]
+    found = [
+        one
+        for place, one in enumerate(clauses)
+        if one.rstrip(_CLOSING).endswith(("?", "？"))
+        or wording.question_end.search(_bare(one))
+        or (place and wording.additive_start.match(one) and _asks(one, wording))
+    ]
+    return tuple(found) if len(found) > 1 else ()
 
 
 def as_written(message: str, question: str) -> str:

@@ -91,6 +91,7 @@ class Stages:
     ticket_says: str | Exception = "T-1"
     encoder_says: Exception | None = None
     self_contained: bool = True
+    parts: tuple[str, ...] = ()
     texts: tuple[str, ...] = ("When are you open?",)
     identity: ClassVar[EncoderIdentity] = EncoderIdentity("test", 2, "test", ())
     called: list[str] = field(default_factory=list)
@@ -113,7 +114,13 @@ class Stages:
 
     async def understand(self, conversation: Conversation, /) -> Understood:
         questions = tuple(
-            Question(text=text, language="en", conversation=conversation, self_contained=self.self_contained)
+            Question(
+                text=text,
+                language="en",
+                conversation=conversation,
+                self_contained=self.self_contained,
+                parts=self.parts,
+            )
             for text in self.texts
         )
         return Understood(questions, "en")
@@ -215,6 +222,8 @@ async def ask(stages: Stages, on_unchecked: OnUnchecked = "escalate", *turns: Tu
         pytest.param(Stages(rag_says=UpstreamUnavailable("dead")), "escalated", "upstream_unavailable", ["gate", "cache", "rag", "ticket"], id="dead chatbot"),
         pytest.param(Stages(cache_says=KeyError("a bug")), "escalated", "internal_error", ["gate", "cache", "ticket"], id="a bug in a stage"),
         pytest.param(Stages(self_contained=False, cache_says=HIT), "rag", "supported", ["gate", "gate", "rag", "faithfulness"], id="a follow-up is never looked up"),
+        pytest.param(Stages(parts=("When?", "How much?"), cache_says=HIT), "rag", "supported", ["gate", "cache", "rag", "faithfulness"], id="an answer to one question is none to two"),
+        pytest.param(Stages(parts=("When?", "How much?"), cache_says=replace(HIT, tier="exact")), "ground_truth", "verified_exact", ["gate", "cache"], id="but one to both in these words"),
     ],
 )  # fmt: skip
 async def test_every_question_ends_in_one_outcome(

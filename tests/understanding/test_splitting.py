@@ -169,6 +169,26 @@ async def test_the_questions_of_a_message(message: str, questions: list[str]) ->
 
 
 @pytest.mark.parametrize(
+    ("message", "parts"),
+    [
+        ("有休は何日？あと申請期限も教えて", ("有休は何日？", "あと申請期限も教えて")),
+        (
+            "有給は何日ですか。申請期限も教えてください。",
+            ("有給は何日ですか。", "申請期限も教えてください。"),
+        ),
+        ("补考要交钱吗，重修呢？", ("补考要交钱吗", "重修呢？")),
+        ("How much is it? And is it open on Sundays?", ("How much is it?", "And is it open on Sundays?")),
+        ("I lost my card. What do I do?", ()),
+        ("会員証をなくしました。どうすればいいですか？", ()),
+        ("我的卡丢了，怎么办？", ()),
+    ],
+)
+async def test_the_parts_of_a_question_that_asks_several_things(message: str, parts: tuple[str, ...]) -> None:
+    understood = await Understanding(follow_ups()).understand(conversation(message))
+    assert [question.parts for question in understood.questions] == [parts]
+
+
+@pytest.mark.parametrize(
     "message",
     [
         "Hi!",
