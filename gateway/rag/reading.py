@@ -220,13 +220,15 @@ def _converter() -> Callable[[Path], str]:
 
     def convert(file: Path) -> str:
         try:
-            return converter.convert_local(file).markdown.translate(_RADICALS)
+            return _TITLED.sub(r"\1\n\n\3\n\2", converter.convert_local(file).markdown.translate(_RADICALS))
         except MarkItDownException as exc:
             raise _Unreadable(f"could not be converted ({type(exc).__name__})") from exc
 
     return convert
 
 
+# A sheet whose first row is its title: markitdown takes it for the names of the columns.
+_TITLED = re.compile(r"^\| ([^|\n]+?) (?:\| Unnamed: \d+ )+\|\n(\|(?: --- \|)+)\n(\|.*\|)$", re.MULTILINE)
 _READERS: dict[str, Callable[[str], tuple[str, str]]] = {
     ".md": _markdown,
     ".markdown": _markdown,

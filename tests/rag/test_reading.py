@@ -5,6 +5,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from openpyxl import Workbook
 
 from gateway.errors import ConfigurationError
 from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
@@ -136,6 +137,16 @@ def test_radicals_that_a_font_put_for_characters_are_read_as_these(tmp_path: Pat
     write_docx(tmp_path / "tax.docx", heading="軽⾃動⾞税", text="4⽉1⽇に住⺠だった⼈が払います。")
     [chunk] = read(tmp_path)[0]["tax.docx"].chunks
     assert (chunk.heading, chunk.text) == ("tax › 軽自動車税", "4月1日に住民だった人が払います。")
+
+
+def test_the_title_of_a_sheet_names_no_column(tmp_path: Path) -> None:
+    pytest.importorskip("markitdown")
+    book = Workbook()
+    for row in (["Things we lend", None, None], ["thing", "days", "where"], ["projector", 3, "front desk"]):
+        book.worksheets[0].append(row)
+    book.save(tmp_path / "lending.xlsx")
+    [chunk] = read(tmp_path)[0]["lending.xlsx"].chunks
+    assert chunk.text == "Things we lend\n- thing: projector; days: 3; where: front desk"
 
 
 def test_office_files_without_the_extra_are_refused_with_the_command_that_helps(
