@@ -155,7 +155,8 @@ def calibration_tables(result: FaithfulnessCalibration, error: float) -> list[Ta
         title=f"at most {error:.1%} of the faithful answers kept back",
     )  # fmt: skip
     for lang, one in result.languages.items():
-        cut = f"{one.found.cut:.4f}" if lang in result.promises else "as it was"
+        promise = result.promises.get(lang)
+        cut = f"{promise.cut:.4f}" if promise else "as it was"
         table.add_row(lang, cut, _change(one.faithful), _change(one.unfaithful), _said(one.found, error))
     notes = [
         f"{count} answers left out: the judge was fitted on {source}"
