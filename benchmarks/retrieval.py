@@ -21,6 +21,7 @@ from time import perf_counter
 from classifiers.faithfulness.statements.segmentation import sentences
 from encoders import Encoded
 from encoders.onnx import OnnxEncoder
+from encoders.shipped import load_shipped_answering
 from gateway.domain import Conversation, Question, Turn
 from gateway.rag.documents import Documents
 from gateway.rag.passages import LOOKED_AT, PassageSearch, fused
@@ -101,7 +102,10 @@ async def measure(file: Path, encoder: OnnxEncoder, questions: int, weights: Seq
             pairs = zip(posed, near, matching, strict=True)
             show(f"hybrid, dense × {weight}", [(q, together(n, m, weight)) for q, n, m in pairs])
         await end_to_end(
-            PassageSearch(database, index, encoder.identity), ExtractiveWriter(encoder), posed, language
+            PassageSearch(database, index, encoder.identity),
+            ExtractiveWriter(encoder, load_shipped_answering()),
+            posed,
+            language,
         )
         await index.close()
         await database.close()

@@ -10,6 +10,7 @@ from encoders.onnx import OnnxEncoder
 from encoders.pairs import OnnxPairModel
 
 __all__ = [
+    "ANSWERING",
     "EAST_ASIAN",
     "EAST_ASIAN_PAIRS",
     "LATIN",
@@ -17,6 +18,7 @@ __all__ = [
     "LEANING",
     "SUPPORT",
     "load_shipped",
+    "load_shipped_answering",
     "load_shipped_leaning",
     "load_shipped_pairs",
     "load_shipped_support",
@@ -29,6 +31,7 @@ LATIN_PAIRS: Final = _MODELS / "question-pairs-minilm"
 EAST_ASIAN_PAIRS: Final = _MODELS / "question-pairs-e5"
 LEANING: Final = _MODELS / "leaning-e5"
 SUPPORT: Final = _MODELS / "support-e5"
+ANSWERING: Final = _MODELS / "answering-e5"
 
 
 def load_shipped(*, threads: int = 1) -> ByScript:
@@ -65,3 +68,12 @@ def load_shipped_support() -> OnnxPairModel:
         EncoderError: naming the file that is missing or broken.
     """
     return OnnxPairModel.load(SUPPORT)
+
+
+def load_shipped_answering() -> OnnxPairModel:
+    """The model that reads a question with a sentence of a document and says whether it answers it.
+
+    Raises:
+        EncoderError: naming the file that is missing or broken.
+    """
+    return OnnxPairModel.load(ANSWERING)

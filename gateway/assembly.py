@@ -134,7 +134,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     approvals = _approvals(settings.cache, stores)
     acceptances = _acceptances(stores, approvals, metrics)
     gatekeeping = await stack.enter_async_context(open_gate(settings, stores, metrics.gatekeeping))
-    chatbot = around_rag(open_rag(settings.upstream, stores, metrics.retrieval, stack))
+    chatbot = around_rag(await open_rag(settings.upstream, stores, metrics.retrieval, stack))
     understanding = await _understanding(settings, stores, stack)
     checking = open_checking(
         settings.faithfulness, stores.database, stores.encoder, metrics.checking, background

@@ -77,12 +77,12 @@ def contradicted(evidence: Evidence, reading: float) -> bool:
     return any(reading <= OVERRULED.get(name, math.inf) for name in against)
 
 
-def read_against(evidence: Evidence, reading: float) -> bool:
+def _read_against(evidence: Evidence, reading: float) -> bool:
     """Whether a reading holds back a statement that can be doubted, whatever its words."""
     return reading < (AGAINST_BESIDE_A_DENIAL if evidence.denied_beside else AGAINST)
 
 
-def can_be_doubted(claim: str, evidence: Evidence) -> bool:
+def _can_be_doubted(claim: str, evidence: Evidence) -> bool:
     """Whether a reading against a statement is believed though its words stand there."""
     short = len(claim) < SHORT[script_language(claim)] and not POINTS_BACK.match(claim)
     return short and not evidence.copied and evidence.features.uncovered_window <= OPEN
@@ -151,7 +151,7 @@ class LocalJudge:
 
     def _may_be_doubted(self, one: Examined) -> bool:
         """Whether its words let a statement pass that its reading may hold back."""
-        if not can_be_doubted(one.statement.claim, one.evidence) or contradicted(one.evidence, UNREAD):
+        if not _can_be_doubted(one.statement.claim, one.evidence) or contradicted(one.evidence, UNREAD):
             return False
         return self._model.for_text(one.statement.text).supports(figures(one.evidence, UNREAD))
 
@@ -174,7 +174,7 @@ class LocalJudge:
 
     def _verdict(self, one: Examined, reading: float, *, read: bool) -> StatementVerdict:
         decides = self._decides(one)
-        doubted = read and not decides and read_against(one.evidence, reading)
+        doubted = read and not decides and _read_against(one.evidence, reading)
         weighing = reading if decides else UNREAD  # what could change nothing has its score from words
         verdict = weighed(
             one,

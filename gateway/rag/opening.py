@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from classifiers.retrieval import RelevanceJudge
 from classifiers.retrieval.asked import AskedQuery, AskedRelevance
 from classifiers.retrieval.evidence import EvidenceJudge, EvidenceModel
+from encoders.shipped import load_shipped_answering
 from gateway.models.asked import AskedModel
 from gateway.models.completions import ChatModel
 from gateway.rag.corrective import Corrective
@@ -16,40 +17,49 @@ from gateway.rag.passages import PassageSearch
 from gateway.rag.quoting import ExtractiveWriter
 from gateway.rag.upstream import UpstreamRag
 from gateway.rag.websearch import KeywordQuery, SearxngSearch
-from gateway.rag.writer import LlmWriter
+from gateway.rag.writer import LlmWriter, Writer
 from gateway.settings import CorrectiveSettings, LlmSettings, UpstreamSettings
-from gateway.stores import Stores
+from gateway.stores import Stores, open_pair_model
 
 __all__ = ["open_rag"]
 
+READ_BEFORE = 8_192  # sentences with their questions: a repeated question costs no reading
 MOST_TOKENS = 500  # of an evaluator's reply: a line for each of eight passages
 
 
-def open_rag(
+async def open_rag(
     settings: UpstreamSettings, stores: Stores, metrics: RetrievalMetrics, stack: AsyncExitStack
 ) -> UpstreamRag | KnowledgeRag:
     """The configured chatbot, or our own documents with the configured corrections; `stack` closes it.
 
     Raises:
         ClassifierError: if the weights of the evaluator can't be read.
+        EncoderError: if those of the model of answers can't be.
     """
     rag = (
         UpstreamRag.of(settings, extra_body=settings.extra_body)
         if settings.kind == "openai"
-        else _knowledge(settings, stores, metrics, stack)
+        else await _knowledge(settings, stores, metrics, stack)
     )
     stack.push_async_callback(rag.close)
     return rag
 
 
-def _knowledge(
+async def _knowledge(
     settings: UpstreamSettings, stores: Stores, metrics: RetrievalMetrics, stack: AsyncExitStack
 ) -> KnowledgeRag:
     search = PassageSearch(stores.database, stores.passage_index, stores.encoder.identity)
-    writer = LlmWriter(ChatModel.of(settings.writer)) if settings.writer else ExtractiveWriter(stores.encoder)
+    writer = await _writer(settings, stores)
     evidence = EvidenceModel.load(encoder=stores.encoder.identity.name)
     evaluator = _evaluator(settings.corrective, evidence, metrics, stack)
     return KnowledgeRag(search, evaluator, writer, _corrective(settings, metrics, stack))
+
+
+async def _writer(settings: UpstreamSettings, stores: Stores) -> Writer:
+    if settings.writer:
+        return LlmWriter(ChatModel.of(settings.writer))
+    reader = await open_pair_model(load_shipped_answering, remembered=READ_BEFORE)
+    return ExtractiveWriter(stores.encoder, reader)
 
 
 def _evaluator(

@@ -1,19 +1,23 @@
 """Passages into an answer, quoted sentence by sentence.
 
-Quoting needs no model and can't invent anything. It is as good as the document's own sentences.
+Quoting needs no language model and can't invent anything. It is as good as the document's own sentences; that
+they answer, and don't only speak of the matter, a small model of ours says of each.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from classifiers.faithfulness.statements.segmentation import LIST_MARK, Sentence, sentences
 from classifiers.faithfulness.wording import folded
 from classifiers.gate.lexical import Rarity, lexical_share
 from encoders import Encoded, Encoder, EncoderError
 from encoders.memo import MemoEncoder
+from encoders.pairs import PairModel
 from gateway.domain import Question
 from gateway.errors import UpstreamUnavailable
 from gateway.rag.chunking import PATH_SEPARATOR
@@ -37,6 +41,9 @@ RUNNER_UP = 0.75  # of the best sentence's score, for a sentence that adds somet
 AS_GOOD = 0.87  # of it, for one that need not; rows of a table are alike anyway
 HEADING_GAIN = 0.4  # and a heading
 MOST_SENTENCES = 3
+MOST_READ = 10  # sentences that the model of answers reads, 10 ms each
+ANSWERS_FROM = 0.0  # its log odds
+AS_SURE = 1.5  # log odds below the surest sentence, for another one that answers as well
 LONGEST_LIST = 700  # characters
 
 _ASKS_FOR_A_NUMBER = re.compile(
@@ -56,6 +63,8 @@ _POINTS_BACK = re.compile(
     r"(?:これ|それ|この|その|ここ|そこ|こう|そう|ただし|また|なお|しかし|どちら|いずれ|同)|"
     r"(?:它|他们|她们|他|她|这|那|此|该|其|但|否则|另外|同时|上述)"
 )
+_HEADS = ("■", "□", "◆", "◇", "▼", "●", "★")  # with which plain text heads a part
+_ENDS = re.compile(r"[。．.!！:：;；]|\d")
 _ANNOUNCES = re.compile(
     r"[:：]\s*$|\b(?:the following|as follows|these)\b|次の|以下の|下記|如下|以下", re.IGNORECASE
 )  # of a sentence right before a list
@@ -94,19 +103,29 @@ class _Candidate:
     sentences: tuple[Sentence, ...]  # of the whole passage
     at: int
     score: float
+    answers: float = 0.0  # log odds, where a model read it
+
+    @property
+    def read(self) -> str:
+        """It as a model reads it: under its headings, after the words that it can't be understood without."""
+        before = self.sentences[self.at - 1].text if _leans(self.sentences, self.at) else ""
+        alone = _in_its_list(self.sentences, self.at)
+        return f"{self.passage.heading}\n{f'{before} {alone}'.strip()}"
 
 
 class ExtractiveWriter:
     """Quotes the sentences that answer, at most three or a list with its introduction.
 
-    With an encoder, sentences are found by their meaning, too, in the languages it was trained on.
+    With an encoder, sentences are found by their meaning, too, in the languages it was trained on. With a
+    reader, only what it takes for an answer is quoted, to each thing that a question asks.
     """
 
-    name = "extractive@1"
+    name = "extractive@2"
 
-    def __init__(self, encoder: Encoder | None = None) -> None:
+    def __init__(self, encoder: Encoder | None = None, reader: PairModel | None = None) -> None:
         # The same passages are read again and again: 8,192 sentences are 12 MiB with the shipped model.
         self._encoder = MemoEncoder(encoder, size=8192) if encoder else None
+        self._reader = reader
 
     async def write(
         self,
@@ -116,19 +135,37 @@ class ExtractiveWriter:
         on_text: OnText | None = None,
         /,
     ) -> Written | None:
-        """The quotation in one piece, or None where no sentence holds anything of the question.
+        """The quotation in one piece, or None where nothing answers the question, or a part of it.
 
         Raises:
-            UpstreamUnavailable: the encoder failed.
+            UpstreamUnavailable: a model failed.
         """
         meaning: dict[str, float] = {}
         if self._encoder and question.language in self._encoder.identity.languages:
             meaning = await self._similarities(self._encoder, asked, passages)
-        quoted = quotation(asked.text, passages, meaning)
-        return Written(quoted) if quoted else None
+        weighed = _weighed(asked.text, passages, meaning)
+        if weighed is None:
+            return None
+        quoted = [await self._quoted(part, *weighed) for part in question.parts or (question.text,)]
+        return Written("\n".join(dict.fromkeys(filter(None, quoted)))) if all(quoted) else None
 
     async def close(self) -> None:
         """Nothing to close."""
+
+    async def _quoted(self, part: str, question: _Asked, ranked: Sequence[_Candidate]) -> str | None:
+        """What answers one thing that is asked, by itself and together with all that it is asked with."""
+        if self._reader is None:
+            return _composed(question, ranked[0], _others(question, ranked))
+        looked_at = ranked[:MOST_READ]
+        try:
+            asked = dict.fromkeys([part, question.text])
+            logits = [await self._reader.scores([(text, one.read) for one in looked_at]) for text in asked]
+        except EncoderError as exc:
+            raise UpstreamUnavailable("the passages can't be read at present", cause="encoder") from exc
+        least = map(float, np.min(logits, axis=0))
+        read = [replace(one, answers=logit) for one, logit in zip(looked_at, least, strict=True)]
+        answering = sorted((one for one in read if one.answers >= ANSWERS_FROM), key=lambda one: -one.answers)
+        return _composed(question, answering[0], _as_sure(answering)) if answering else None
 
     async def _similarities(
         self, encoder: Encoder, asked: Encoded, passages: Sequence[RetrievedPassage]
@@ -148,21 +185,32 @@ class ExtractiveWriter:
 def quotation(
     asked: str, passages: Sequence[RetrievedPassage], meaning: Mapping[str, float] | None = None
 ) -> str | None:
-    """The sentences that answer, word for word, under their heading where it is needed to understand them."""
+    """What answers by its words and meaning, word for word, under its heading where it is needed."""
+    weighed = _weighed(asked, passages, meaning or {})
+    if weighed is None:
+        return None
+    question, ranked = weighed
+    return _composed(question, ranked[0], _others(question, ranked))
+
+
+def _weighed(
+    asked: str, passages: Sequence[RetrievedPassage], meaning: Mapping[str, float]
+) -> tuple[_Asked, list[_Candidate]] | None:
+    """The sentences that may answer, likeliest first."""
     passages = [passage for passage in passages if not _of_another(asked, passage.shown)]
     shown = [passage.shown for passage in passages]
     rarity = Rarity.fitted(sentence.text for passage in passages for sentence in sentences(passage.text))
     held = lexical_share(asked, "\n".join(shown), rarity)
     if not held:
         return None
-    question = _Asked(asked, rarity, held, meaning or {})
+    question = _Asked(asked, rarity, held, meaning)
     ranked = sorted(_candidates(question, passages), key=lambda candidate: -candidate.score)
-    if not ranked:
-        return None
-    best = ranked[0]
-    spans = [_span(best)]
-    for other in _others(question, best, spans[0], ranked[1:6]):
-        spans.append(_span(other))
+    return (question, ranked) if ranked else None
+
+
+def _composed(question: _Asked, best: _Candidate, others: Iterable[_Candidate]) -> str:
+    """The best sentence with others of its passage, in the document's order."""
+    spans = [_span(best), *map(_span, others)]
     parts = _merged(spans)
     quoted = _joined([_quoted(best, span, marked=len(parts) > 1 or len(span) > 1) for span in parts])
     return _with_heading(question, best.passage.heading, quoted)
@@ -176,6 +224,17 @@ def _of_another(asked: str, shown: str) -> bool:
     there, name = folded(shown), found[1]
     parts = [name] if "ァ" <= name[0] <= "ヺ" else list(name)
     return not all(part in there for part in parts)
+
+
+def _titles(text: str, sentence: Sentence) -> bool:
+    """Whether it only heads what follows: ■ 返品."""
+    mark = text[_line(text, sentence.start) : sentence.start].strip()
+    return sentence.kind == "heading" or (mark in _HEADS and not _ENDS.search(sentence.text))
+
+
+def _line(text: str, at: int) -> int:
+    """Where the line begins that this place is in."""
+    return text.rfind("\n", 0, at) + 1
 
 
 def _readings(passage: RetrievedPassage) -> list[str]:
@@ -192,7 +251,7 @@ def _candidates(question: _Asked, passages: Sequence[RetrievedPassage]) -> Itera
         in_heading = question.share(passage.heading)
         parts, readings = tuple(sentences(passage.text)), _readings(passage)
         for at, sentence in enumerate(parts):
-            if sentence.kind == "heading" or sentence.text.rstrip().endswith(("?", "？")):
+            if _titles(passage.text, sentence) or sentence.text.rstrip().endswith(("?", "？")):
                 continue  # a document's own question is no answer
             alone = _in_its_list(parts, at)
             new = question.share(f"{passage.heading}\n{alone}") - in_heading
@@ -203,13 +262,12 @@ def _candidates(question: _Asked, passages: Sequence[RetrievedPassage]) -> Itera
             yield _Candidate(passage, parts, at, score)
 
 
-def _others(
-    question: _Asked, best: _Candidate, taken: range, ranked: Sequence[_Candidate]
-) -> Iterator[_Candidate]:
+def _others(question: _Asked, ranked: Sequence[_Candidate]) -> Iterator[_Candidate]:
     """More sentences of the same passage: as good as the first, or holding what it leaves open."""
+    best, taken = ranked[0], _span(ranked[0])
     left = MOST_SENTENCES - len(taken)
     covered = f"{best.passage.heading}\n{_quoted(best, taken)}"
-    for other in ranked:
+    for other in ranked[1:6]:
         if other.passage.id != best.passage.id or other.at in taken or other.score < RUNNER_UP * best.score:
             continue
         both = f"{covered}\n{other.sentences[other.at].text}"
@@ -220,6 +278,13 @@ def _others(
             yield other
 
 
+def _as_sure(answering: Sequence[_Candidate]) -> Iterator[_Candidate]:
+    """More sentences of the same passage that answer about as surely as the first."""
+    best, taken = answering[0], _span(answering[0])
+    more = [one for one in answering[1:] if one.passage.id == best.passage.id and one.at not in taken]
+    yield from [one for one in more if one.answers >= best.answers - AS_SURE][: MOST_SENTENCES - 1]
+
+
 def _span(candidate: _Candidate) -> range:
     """The sentence with the neighbours that it can't be read without."""
     parts, at = candidate.sentences, candidate.at
@@ -227,9 +292,13 @@ def _span(candidate: _Candidate) -> range:
         return _list_around(parts, at)
     if (end := _end_of_list(parts, at + 1)) > at + 1 and _ANNOUNCES.search(parts[at].text):
         return range(at, end)
-    if at and parts[at - 1].kind == "text" and _POINTS_BACK.match(parts[at].text.lstrip("「『“\"'（(")):
-        return range(at - 1, at + 1)
-    return range(at, at + 1)
+    return range(at - 1, at + 1) if _leans(parts, at) else range(at, at + 1)
+
+
+def _leans(parts: Sequence[Sentence], at: int) -> bool:
+    """Whether a sentence points back to the one before it."""
+    points = _POINTS_BACK.match(parts[at].text.lstrip("「『“\"'（("))
+    return at > 0 and parts[at].kind == parts[at - 1].kind == "text" and points is not None
 
 
 def _list_around(parts: Sequence[Sentence], at: int) -> range:
@@ -275,7 +344,8 @@ def _quoted(candidate: _Candidate, span: range, *, marked: bool = False) -> str:
     text, parts = candidate.passage.text, candidate.sentences
     start = parts[span.start].start
     if marked and parts[span.start].kind == "item":
-        start = text.rfind("\n", 0, start) + 1
+        line = _line(text, start)
+        start = line if LIST_MARK.fullmatch(text, line, start) else start
     return text[start : parts[span.stop - 1].end].strip()
 
 

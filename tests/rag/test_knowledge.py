@@ -95,7 +95,7 @@ async def test_a_question_is_answered_from_the_documents(
     assert quoted in draft.text
     assert draft.contexts[0].source == source
     assert any(quoted in context.text for context in draft.contexts)
-    assert draft.model == "extractive@1"
+    assert draft.model == "extractive@2"
 
 
 async def test_nothing_relevant_is_said_with_the_judges_reason(

