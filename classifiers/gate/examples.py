@@ -21,7 +21,7 @@ from classifiers.gate.rules import EVERY_RULE, TORN, Default, Rules, first_enfor
 from classifiers.gate.scope import UNSURE, Scope
 from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_background, shipped_everyday
 from classifiers.gate.thinness import thin_notes
-from classifiers.text import has_kana, has_words, kana_alone, normalise, only_words
+from classifiers.text import has_kana, has_words, kana_alone, mostly_cjk, normalise, only_words
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from encoders.words import simplified
 
@@ -58,6 +58,7 @@ class ExampleGate:
         self._encoder = encoder
         self._readings: dict[str, ForbiddenReading] = {}
         self._stated = stated
+        self._written_in = {mostly_cjk(text) for text, one in stated.items() if one.label == "must"}
         self._thin = tuple(thin)
         self._sources = tuple(sources)
         self._rules = rules
@@ -302,12 +303,24 @@ class ExampleGate:
         elif kana_alone(asked.normalised):
             reason = f"little shows that it is ours, {measured}, but it is written in kana alone"
             label = "unsure"
+        elif self._is_foreign(asked.normalised, found):
+            reason = f"little shows that it is ours, {measured}, but nothing of ours is in its writing"
+            label = "unsure"
         else:
             label, reason = "may", f"little shows that it is ours, {measured}"
             nearest = reading.against or reading.nearest
         verdict = _ruling("scope", label, reason + _near(nearest), score, nearest)
         ours = reading.nearest if label != "must" else None
         return replace(verdict, scope=reading.score, nearest_ours=ours)
+
+    def _is_foreign(self, normalised: str, found: Sequence[Neighbour]) -> bool:
+        """Whether neither an example of must nor what was found is written as the question is.
+
+        What is Latin and what is East Asian are encoded by two models, which never find each other's texts.
+        """
+        here = mostly_cjk(normalised)
+        known = {*self._written_in, *(mostly_cjk(one.text) for one in found)}
+        return bool(self._written_in) and here not in known
 
     def _by_default(self, verdict: GateVerdict, without: Default) -> GateVerdict:
         """The operator's direction for what no evidence places; `without` one the verdict says it already."""
