@@ -159,7 +159,14 @@ class Fitting:
                 ]
             ),
         )
-        return fit_scope(contrast, rows.leaning, training, grounds, max_false_refusal=self.max_false_refusal)
+        return fit_scope(
+            contrast,
+            rows.leaning,
+            training,
+            grounds,
+            examples=[sample.text for sample in ours],
+            max_false_refusal=self.max_false_refusal,
+        )
 
     def _unclaimed(self, evidence: Evidence, grounds: Grounds) -> NDArray[np.bool_]:
         """Which generic questions the operator's own material does not call ours.

@@ -49,6 +49,7 @@ LEAST_OTHERS = 20  # counter-examples of a sort
 _STIFFNESS = 0.1  # how many examples a unit of the rule's weights is worth
 _LOW = 0.02
 _LOWEST_FAR = -1.5  # logit; a few strange examples must not open the gate to everyday questions
+_NAMED = 5  # examples that a note names
 UNSURE = 0.6  # times the cut: what lies below is called "may" outright
 
 
@@ -152,9 +153,14 @@ def fit_scope(
     training: Training,
     grounds: Grounds,
     *,
+    examples: Sequence[str],
     max_false_refusal: float,
 ) -> Scope:
-    """Fit the weights if the examples allow, and cut where the promise of false refusals is kept."""
+    """Fit the weights if the examples allow, and cut where the promise of false refusals is kept.
+
+    Args:
+        examples: the texts of what is ours, in the order of `training.ours`.
+    """
     ours = training.ours
     near = _fitted(ours, training.near, least=_LEAST_NEAR, start=near_rule())
     far = _fitted(ours, training.far, least=LEAST_OURS, lowest=_LOWEST_FAR, by_spread=grounds.few)
@@ -164,7 +170,7 @@ def fit_scope(
     cut = tail_floor(held_out, max_false_refusal)
     if cut is None:  # no promise can be made: what lies with the least of our own examples may pass
         cut = min(held_out.min(initial=_RULE_CUT), _RULE_CUT)
-    strangers = int((held_out < LEAST_CUT).sum()) if cut < LEAST_CUT else 0
+    strangers = [text for text, score in zip(examples, held_out, strict=True) if score < LEAST_CUT]
     return Scope(
         contrast=contrast,
         leaning=leaning,
@@ -173,7 +179,7 @@ def fit_scope(
         supported=supported[0] if supported else None,
         cut=max(float(cut), LEAST_CUT),
         grounds=grounds,
-        notes=_strange(strangers),
+        notes=_strange(strangers) if cut < LEAST_CUT else (),
     )
 
 
@@ -210,12 +216,14 @@ def _least(logits: Floats, *, by_spread: bool) -> float:
     return float(logits.mean() + stdtrit(count - 1, _LOW) * spread)
 
 
-def _strange(count: int) -> tuple[str, ...]:
-    if not count:
+def _strange(texts: Sequence[str]) -> tuple[str, ...]:
+    if not texts:
         return ()
+    named = ", ".join(f"“{text}”" for text in texts[:_NAMED])
     return (
-        f"{count} of the must examples look like nothing else in the policy or the documents; questions like "
-        "them are refused, since the cut that lets them pass lets everything pass: add more of their kind",
+        f"{len(texts)} of the must examples look like nothing else in the policy or the documents ({named}"
+        f"{', …' if len(texts) > _NAMED else ''}); questions like them are refused, since the cut that lets "
+        "them pass lets everything pass: add more of their kind",
     )
 
 

@@ -10,6 +10,7 @@ from nicegui import ui
 
 from cache.entries import Entry, EntryKind, Source
 from cache.trial.collisions import Collision
+from classifiers.text import normalise, only_words
 from gateway.console.components.confirm import confirmed
 from gateway.console.pages.entry_parts import competing
 from gateway.console.visit import Visit
@@ -77,13 +78,19 @@ class Editor:
                 self._entry_fields()
             self.warned = ui.element("div").classes("stack tight")
             if self.alike:
-                self.with_alike = ui.checkbox(t("ticket.with_alike", n=len(self.alike))).props("dense")
+                text = t("ticket.with_alike", n=len(self.alike))
+                self.with_alike = ui.checkbox(text, value=self._all_in_these_words()).props("dense")
                 self.with_alike.tooltip("\n".join(one.question for one in self.alike[:SUGGESTED]))
             with ui.element("div").classes("line"):
                 publish = ui.button(t("ticket.publish"), on_click=self.visit.action(self.publish))
                 publish.props("unelevated no-caps").classes("publish")
                 deliver = ui.button(t("ticket.deliver"), on_click=self.visit.action(self.deliver))
                 deliver.props("outline no-caps").classes("deliver")
+
+    def _all_in_these_words(self) -> bool:
+        """Whether whoever asks alike asks in the very words; of others a reviewer decides."""
+        asked = [only_words(normalise(one.question)) for one in (self.ticket, *self.alike)]
+        return len({*asked}) == 1
 
     def _entry_fields(self) -> None:
         t, entry = self.visit.t, self.entry

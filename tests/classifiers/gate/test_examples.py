@@ -143,6 +143,12 @@ async def test_a_question_in_a_writing_that_a_policy_never_shows_is_for_a_person
     assert verdict.label == label, verdict.reason
 
 
+async def test_examples_that_look_like_nothing_else_are_named() -> None:
+    must = ClassPolicy("", (*MUST, "Which way do penguins fly?"))
+    gate = await ExampleGate.fit(Policy(must=must, may=BANK.may), load_shipped())
+    assert any("look like nothing else" in note and "penguins fly?”" in note for note in gate.notes)
+
+
 @pytest.mark.parametrize("text", NOT_OURS)
 async def test_an_everyday_question_does_not_pass(gate: ExampleGate, encoder: Encoder, text: str) -> None:
     verdict = await judged(gate, encoder, text)
