@@ -78,8 +78,8 @@ class Editor:
                 self._entry_fields()
             self.warned = ui.element("div").classes("stack tight")
             if self.alike:
-                text = t("ticket.with_alike", n=len(self.alike))
-                self.with_alike = ui.checkbox(text, value=self._all_in_these_words()).props("dense")
+                said = t("ticket.with_alike", n=len(self.alike))
+                self.with_alike = ui.checkbox(said, value=self._all_in_these_words()).props("dense")
                 self.with_alike.tooltip("\n".join(one.question for one in self.alike[:SUGGESTED]))
             with ui.element("div").classes("line"):
                 publish = ui.button(t("ticket.publish"), on_click=self.visit.action(self.publish))
@@ -89,8 +89,8 @@ class Editor:
 
     def _all_in_these_words(self) -> bool:
         """Whether whoever asks alike asks in the very words; of others a reviewer decides."""
-        asked = [only_words(normalise(one.question)) for one in (self.ticket, *self.alike)]
-        return len({*asked}) == 1
+        asked = [self.ticket.question, *(one.question for one in self.alike)]
+        return len({only_words(normalise(one)) for one in asked}) == 1
 
     def _entry_fields(self) -> None:
         t, entry = self.visit.t, self.entry
