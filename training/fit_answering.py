@@ -24,13 +24,12 @@ from classifiers.faithfulness.statements.segmentation import sentences
 from training.command import rows
 from training.exported_weights import load_exported
 from training.fit_pairs import LANGUAGES, Trained, untrained, write
-from training.optimise import optimise
+from training.optimise import batches, optimise
 from training.written_questions import written_sections
 
 CORPORA: Final = ("qa/squad2.jsonl", "qa/jaquad_train.jsonl", "qa/cmrc2018_dev.jsonl")
 LONGEST: Final = 160  # tokens
 MOST_TOKENS: Final = 3_000  # of a batch
-SORTED: Final = 600  # examples from which batches of like length are made
 RATE: Final = 1.2e-4
 POSITIVE: Final = 3.0  # weight of an answer: there are fewer of them
 BESIDE: Final = 4  # sentences that don't answer, for each question
@@ -101,21 +100,6 @@ def _alike(question: str, text: str) -> float:
     pairs = {question[at : at + 2].lower() for at in range(len(question) - 1)}
     folded = text.lower()
     return sum(pair in folded for pair in pairs) / (len(pairs) or 1)
-
-
-def batches(found: Sequence[Example]) -> list[list[Example]]:
-    """Batches of examples of like length, in random order."""
-    made: list[list[Example]] = []
-    for start in range(0, len(found), SORTED):
-        batch: list[Example] = []
-        for one in sorted(found[start : start + SORTED], key=_tokens):
-            if batch and _tokens(one) * (len(batch) + 1) > MOST_TOKENS:
-                made.append(batch)
-                batch = []
-            batch.append(one)
-        made.append(batch)
-    random.shuffle(made)
-    return made
 
 
 def _tokens(one: Example) -> float:
@@ -189,7 +173,7 @@ def main() -> None:
         if not arguments.written_only:
             found += public(arguments.data, kept=False)
         random.shuffle(found)
-        steps += batches(found)
+        steps += batches(found, _tokens, most=MOST_TOKENS)
     if steps:
         print(f"{sum(map(len, steps)):,} examples", flush=True)
         optimise(what.model, [what.head], steps, lambda batch: loss(what, batch), arguments.rate)

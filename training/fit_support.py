@@ -28,12 +28,11 @@ from classifiers.faithfulness.statements import statements
 from classifiers.faithfulness.windows import window_for
 from training.exported_weights import load_exported
 from training.fit_pairs import LANGUAGES, Trained, untrained, write
-from training.optimise import optimise
+from training.optimise import batches, optimise
 from training.transformer import MAX_TOKENS, WIDTH
 from training.written_statements import Span, Written, written_statements
 
 MOST_TOKENS: Final = 2_600  # of a batch
-SORTED: Final = 600  # examples from which batches of like length are made
 RATE: Final = 1.2e-4
 WHOLE_SHARE: Final = 0.5  # of the loss: all tokens of the statement at once
 TOKEN_SHARE: Final = 0.6  # each by itself
@@ -118,22 +117,6 @@ def begun(folder: Path | None) -> Support:
     return Support(pairs, tokens)
 
 
-def batches(found: Sequence[Example]) -> list[list[Example]]:
-    """Batches of examples of like length, in random order."""
-    made: list[list[Example]] = []
-    for start in range(0, len(found), SORTED):
-        part = sorted(found[start : start + SORTED], key=_tokens)
-        batch: list[Example] = []
-        for one in part:
-            if batch and _tokens(one) * (len(batch) + 1) > MOST_TOKENS:
-                made.append(batch)
-                batch = []
-            batch.append(one)
-        made.append(batch)
-    random.shuffle(made)
-    return made
-
-
 def _tokens(one: Example) -> float:
     return (len(one.window) + len(one.claim)) / (4 if one.language == "en" else 1.6)
 
@@ -143,7 +126,7 @@ def train(what: Support, found: list[Example], passes: int, rate: float) -> None
     steps: list[list[Example]] = []
     for _ in range(passes):
         random.shuffle(found)
-        steps += batches(found)
+        steps += batches(found, _tokens, most=MOST_TOKENS)
     optimise(what.pairs.model, [what.pairs.head, what.tokens], steps, what.loss, rate)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
@@ -10,14 +11,33 @@ import numpy as np
 import torch
 from rich.progress import track
 
-__all__ = ["optimise"]
+__all__ = ["batches", "optimise"]
 
 HEAD_RATE: Final = 1e-3
 WARM_UP: Final = 40  # steps
+SORTED: Final = 600  # examples from which batches of like length are made
 PRINTED: Final = 50  # steps between two lines of progress
 LONGEST_STEP: Final = 1.0  # norm of a gradient
 
 Batch = TypeVar("Batch", bound=Sequence[Any])
+Example = TypeVar("Example")
+
+
+def batches(
+    found: Sequence[Example], tokens: Callable[[Example], float], *, most: int
+) -> list[list[Example]]:
+    """Batches of examples of like length and at most so many tokens, in random order."""
+    made: list[list[Example]] = []
+    for start in range(0, len(found), SORTED):
+        batch: list[Example] = []
+        for one in sorted(found[start : start + SORTED], key=tokens):
+            if batch and tokens(one) * (len(batch) + 1) > most:
+                made.append(batch)
+                batch = []
+            batch.append(one)
+        made.append(batch)
+    random.shuffle(made)
+    return made
 
 
 def optimise(
