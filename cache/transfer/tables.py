@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from io import StringIO
 from itertools import chain, islice, product
@@ -111,9 +112,15 @@ def as_written(cell: str) -> str:
 
 
 def _by_columns(
-    path: Path, rows: Iterator[tuple[int, Sequence[Any]]], heads: Heads
+    path: Path, cells: Generator[tuple[int, Sequence[Any]]], heads: Heads
 ) -> Iterator[Row | RowProblem]:
-    """Rows of cells as mappings, by the names in the row of headings; what stands above it is a title."""
+    """Rows of cells as mappings; what refuses the file leaves it closed."""
+    with closing(cells) as rows:
+        yield from _named(path, rows, heads)
+
+
+def _named(path: Path, rows: Iterator[tuple[int, Sequence[Any]]], heads: Heads) -> Iterator[Row | RowProblem]:
+    """Each row by the names in the row of headings; what stands above it is a title."""
     first = list(islice(rows, AMONG))
     place, names = heads.find(cells for _, cells in first)
     if twice := sorted({name for name in names if name and names.count(name) > 1}):
@@ -129,7 +136,7 @@ def _by_columns(
             yield Row(line, {name: as_text(cell) for name, cell in zip(names, cells, strict=False) if name})
 
 
-def _read_csv(path: Path, heads: Heads) -> Iterator[tuple[int, Sequence[str]]]:
+def _read_csv(path: Path, heads: Heads) -> Generator[tuple[int, Sequence[str]]]:
     """Cells of a CSV file; bytes that are no text stay as lone surrogates, for the row to be refused."""
     csv.field_size_limit(_LONGEST_CELL)
     encoding, delimiter = _written_in(path, heads)

@@ -21,7 +21,7 @@ _NARROW, _WIDE = 16, 50  # of columns, in letters
 _LONG = ("question", "answer", "phrasing", "text", "comment", "contexts", "sources")
 
 
-def read_sheet(path: Path, heads: Heads, shared: Collection[str]) -> Iterator[Cells]:
+def read_sheet(path: Path, heads: Heads, shared: Collection[str]) -> Generator[Cells]:
     """Cells of the sheet that has the required columns; where none are required, of the first one.
 
     A cell of a `shared` column that is merged downward holds its value for all of its rows.
