@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -96,6 +96,15 @@ def to_read(claim: str, evidence: Evidence, known: Contexts) -> Pair | float:
     return (window, readable) if window else -SUREST
 
 
+@dataclass(frozen=True, slots=True)
+class _Doubt:
+    """A statement, and what reading it could change."""
+
+    examined: Examined
+    asked: Pair | float  # what is to be read; where nothing is, its log odds
+    decides: bool  # whether the surest readings for and against it end in two verdicts
+
+
 class LocalJudge:
     """A `FaithfulnessJudge` of words, characters, numbers, names, negation, and of a model of ours.
 
@@ -121,33 +130,28 @@ class LocalJudge:
     ) -> FaithfulnessVerdict:
         """Judge each statement alone; the worst one decides."""
         work = partial(self._examined, answer, contexts, question)
-        examined, asked = await anyio.to_thread.run_sync(work)
-        if isinstance(examined, Unchecked):
-            return examined
-        readings = await self._readings(asked)
-        verdicts = [
-            self._verdict(one, reading, read=not isinstance(pair, float))
-            for one, pair, reading in zip(examined, asked, readings, strict=True)
-        ]
+        doubts = await anyio.to_thread.run_sync(work)
+        if isinstance(doubts, Unchecked):
+            return doubts
+        readings = await self._readings([doubt.asked for doubt in doubts])
+        verdicts = [self._verdict(doubt, reading) for doubt, reading in zip(doubts, readings, strict=True)]
         return verdict_of(verdicts, judge=self._model.judge)
 
     def _examined(
         self, answer: str, contexts: Sequence[str], question: str | None
-    ) -> tuple[tuple[Examined, ...] | Unchecked, list[Pair | float]]:
+    ) -> list[_Doubt] | Unchecked:
         """The statements with their evidence, and what is to be read of each."""
         known = Contexts(contexts)
         examined = examine(answer, known, question, judge=self._model.judge)
-        if isinstance(examined, Unchecked):
-            return examined, []
-        return examined, [self._asked(one, known) for one in examined]
+        return examined if isinstance(examined, Unchecked) else [self._doubt(one, known) for one in examined]
 
-    def _asked(self, one: Examined, known: Contexts) -> Pair | float:
+    def _doubt(self, one: Examined, known: Contexts) -> _Doubt:
         """What is to be read of a statement, if anything; else what its words leave open."""
         decides = self._decides(one)
         if not decides and not self._may_be_doubted(one):
-            return UNREAD
+            return _Doubt(one, UNREAD, decides)
         asked = to_read(one.statement.claim, one.evidence, known)
-        return UNREAD if isinstance(asked, float) and not decides else asked
+        return _Doubt(one, UNREAD if isinstance(asked, float) and not decides else asked, decides)
 
     def _may_be_doubted(self, one: Examined) -> bool:
         """Whether its words let a statement pass that its reading may hold back."""
@@ -172,10 +176,10 @@ class LocalJudge:
             raise ClassifierError(str(exc)) from exc
         return [one if isinstance(one, float) else float(next(read)) for one in asked]
 
-    def _verdict(self, one: Examined, reading: float, *, read: bool) -> StatementVerdict:
-        decides = self._decides(one)
-        doubted = read and not decides and _read_against(one.evidence, reading)
-        weighing = reading if decides else UNREAD  # what could change nothing has its score from words
+    def _verdict(self, doubt: _Doubt, reading: float) -> StatementVerdict:
+        one, read = doubt.examined, not isinstance(doubt.asked, float)
+        doubted = read and not doubt.decides and _read_against(one.evidence, reading)
+        weighing = reading if doubt.decides else UNREAD  # what could change nothing has its score from words
         verdict = weighed(
             one,
             figures(one.evidence, weighing),
