@@ -9,7 +9,6 @@ multilingual-e5-small that a pair model of fit_pairs has (`--begin`). Learns fro
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,9 +21,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from classifiers.faithfulness.statements.segmentation import sentences
 from training.command import rows
-from training.exported_weights import load_exported
-from training.fit_pairs import LANGUAGES, Trained, untrained, write
-from training.optimise import batches, optimise
+from training.fit_pairs import LANGUAGES, Trained, untrained_reader, write
+from training.optimise import batches, begun, optimise, training_command
 from training.written_questions import written_sections
 
 CORPORA: Final = ("qa/squad2.jsonl", "qa/jaquad_train.jsonl", "qa/cmrc2018_dev.jsonl")
@@ -146,27 +144,11 @@ def _of_questions(has: Sequence[bool], best: Sequence[float]) -> str:
 
 def main() -> None:
     """Train, measure, export."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = training_command(__doc__, RATE)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--passes", type=int, default=0, help="none: only measure and export")
     parser.add_argument("--written-only", action="store_true", help="learn from what we wrote alone")
-    parser.add_argument("--rate", type=float, default=RATE, help="of learning")
-    parser.add_argument("--begin", type=Path, metavar="FOLDER", help="go on from this model")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1, help="of a core each; more than are idle is slower")
-    parser.add_argument("--export", type=Path, metavar="FOLDER", help="write the model there")
-    arguments = parser.parse_args()
-    random.seed(arguments.seed)
-    torch.manual_seed(arguments.seed)
-    torch.set_num_threads(arguments.threads)
-    what = untrained(LANGUAGES)
-    what.words.enable_truncation(LONGEST, strategy="only_second")
-    for block in what.model.encoder.layer:
-        block.attention.self.dropout.p = 0.0  # its random numbers are a fifth of the time
-    if arguments.begin:
-        load_exported(what.model, what.head, arguments.begin)
+    arguments = begun(parser)
+    what = untrained_reader(LONGEST, "only_second", arguments.begin)
     steps: list[list[Example]] = []
     for _ in range(arguments.passes):
         found = [one for language in LANGUAGES for one in written(language, kept=False)]

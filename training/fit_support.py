@@ -10,7 +10,6 @@ words of a statement are wrong is known, and is learnt beside it, token by token
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,9 +25,8 @@ from classifiers.faithfulness.passages import Passages
 from classifiers.faithfulness.said import said
 from classifiers.faithfulness.statements import statements
 from classifiers.faithfulness.windows import window_for
-from training.exported_weights import load_exported
-from training.fit_pairs import LANGUAGES, Trained, untrained, write
-from training.optimise import batches, optimise
+from training.fit_pairs import LANGUAGES, Trained, untrained_reader, write
+from training.optimise import batches, begun, optimise, training_command
 from training.transformer import MAX_TOKENS, WIDTH
 from training.written_statements import Span, Written, written_statements
 
@@ -103,17 +101,12 @@ class Support:
         )
 
 
-def begun(folder: Path | None) -> Support:
+def untrained(begin: Path | None) -> Support:
     """The transformer that training begins with."""
-    pairs = untrained(LANGUAGES)
-    pairs.words.enable_truncation(MAX_TOKENS, strategy="only_first")
-    for block in pairs.model.encoder.layer:
-        block.attention.self.dropout.p = 0.0  # its random numbers are a fifth of the time
+    pairs = untrained_reader(MAX_TOKENS, "only_first", begin)
     tokens = torch.nn.Linear(WIDTH, 1)
     torch.nn.init.normal_(tokens.weight, std=0.02)
     torch.nn.init.constant_(tokens.bias, -2.0)
-    if folder:
-        load_exported(pairs.model, pairs.head, folder)
     return Support(pairs, tokens)
 
 
@@ -143,20 +136,8 @@ def measure(what: Support) -> None:
 
 def main() -> None:
     """Train, measure, export."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--passes", type=int, default=0, help="none: only measure and export")
-    parser.add_argument("--rate", type=float, default=RATE, help="of learning")
-    parser.add_argument("--begin", type=Path, metavar="FOLDER", help="go on from this model")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1, help="of a core each; more than are idle is slower")
-    parser.add_argument("--export", type=Path, metavar="FOLDER", help="write the model there")
-    arguments = parser.parse_args()
-    random.seed(arguments.seed)
-    torch.manual_seed(arguments.seed)
-    torch.set_num_threads(arguments.threads)
-    what = begun(arguments.begin)
+    arguments = begun(training_command(__doc__, RATE))
+    what = untrained(arguments.begin)
     if arguments.passes:
         found = [one for language in LANGUAGES for one in examples(language, kept=False)]
         share = np.mean([one.supported for one in found])

@@ -1,17 +1,21 @@
-"""One schedule for everything that is trained here: a short warm-up, then a rate that falls to nothing."""
+"""What the scripts that train a transformer share: how they are called, batches, and one schedule, a short
+warm-up and then a rate that falls to nothing.
+"""
 
 from __future__ import annotations
 
+import argparse
 import random
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
 import torch
 from rich.progress import track
 
-__all__ = ["batches", "optimise"]
+__all__ = ["batches", "begun", "optimise", "training_command"]
 
 HEAD_RATE: Final = 1e-3
 WARM_UP: Final = 40  # steps
@@ -21,6 +25,29 @@ LONGEST_STEP: Final = 1.0  # norm of a gradient
 
 Batch = TypeVar("Batch", bound=Sequence[Any])
 Example = TypeVar("Example")
+
+
+def training_command(description: str | None, rate: float) -> argparse.ArgumentParser:
+    """Passes, rate, seed and threads, the model to begin with, and where to write the one that is trained."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--passes", type=int, default=0, help="none: only measure and export")
+    parser.add_argument("--rate", type=float, default=rate, help="of learning")
+    parser.add_argument("--begin", type=Path, metavar="FOLDER", help="go on from this model")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1, help="of a core each; more than are idle is slower")
+    parser.add_argument("--export", type=Path, metavar="FOLDER", help="write the model there")
+    return parser
+
+
+def begun(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The arguments, with all that is random seeded and the threads set."""
+    arguments = parser.parse_args()
+    random.seed(arguments.seed)
+    torch.manual_seed(arguments.seed)
+    torch.set_num_threads(arguments.threads)
+    return arguments
 
 
 def batches(
