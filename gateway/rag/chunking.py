@@ -11,15 +11,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from bs4 import BeautifulSoup
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from classifiers.faithfulness.statements.segmentation import sentences
+from classifiers.faithfulness.statements.segmentation import LIST_MARK, sentences
 
-__all__ = ["PATH_SEPARATOR", "Chunk", "chunks", "heading_of"]
+__all__ = ["GOES_ON", "PATH_SEPARATOR", "Chunk", "chunks", "heading_of"]
 
 PATH_SEPARATOR = " › "
 _SIZES = {"en": (400, 900), "ja": (200, 450), "zh": (200, 450)}
@@ -28,6 +28,7 @@ _WRAPPED_CJK = re.compile(rf"(?<={_CJK})\n|\n(?={_CJK})")
 _PARAGRAPHS = re.compile(r"\n[ \t\u3000]*\n+")
 _SPACES = re.compile(r"[ \t\u00a0]+")
 _DIGIT = re.compile(r"\d")
+GOES_ON = "- …"  # an item in place of those that another passage holds
 _ANNOUNCES = re.compile(r"[:：]\s*$")  # what comes next belongs to it
 _BREAKS = ("\n", "。", "，", "、", "; ", ", ", " ")  # where to cut what has no sentences
 
@@ -69,7 +70,8 @@ def chunks(text: str, *, title: str, language: str, markdown: bool) -> list[Chun
     for headings, section in groupby(blocks, key=lambda block: block.headings):
         path = headings if headings[:1] == (title,) or not title else (title, *headings)
         pieces = [piece for block in section for piece in _pieces(block.text, most)]
-        found += [Chunk(PATH_SEPARATOR.join(path), text) for text in _packed(pieces, least, most)]
+        parts = _marked_where_cut(list(_packed(pieces, least, most)))
+        found += [Chunk(PATH_SEPARATOR.join(path), text) for text in parts]
     return found
 
 
@@ -188,9 +190,13 @@ def _tidy(text: str) -> str:
 
 
 def _pieces(block: str, most: int) -> Iterator[str]:
-    """A block, or its lines and sentences where it is too long for one passage."""
+    """A block, or its items, or its sentences, where it is too long for one passage."""
     if len(block) <= most:
         yield block
+        return
+    if LIST_MARK.match(block) and "\n" in block.strip():
+        for line in block.splitlines(keepends=True):
+            yield from _pieces(line, most)
         return
     at = 0
     for sentence in sentences(block):
@@ -227,6 +233,14 @@ def _packed(pieces: Sequence[str], least: int, most: int) -> Iterator[str]:
         else:
             packs.append(rest)
     yield from (_joined(pack) for pack in packs)
+
+
+def _marked_where_cut(parts: Sequence[str]) -> Iterator[str]:
+    """The parts of a section; where a list is cut, both sides say that it goes on."""
+    listed = [[LIST_MARK.match(line) is not None for line in part.splitlines()] for part in parts]
+    cut = [one[-1] and other[0] for one, other in pairwise(listed)]
+    for part, before, after in zip(parts, [False, *cut], [*cut, False], strict=True):
+        yield "\n".join([*[GOES_ON] * before, part, *[GOES_ON] * after])
 
 
 def _joined(pieces: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.rag.chunking import chunks
+from gateway.rag.chunking import GOES_ON, chunks
 
 HANDBOOK = """# Library
 
@@ -135,3 +135,11 @@ def test_whatever_the_text_no_letter_is_lost_or_doubled(text: str, markdown: boo
     if not markdown:
         assert letters("".join(c.text for c in found)) == letters(text)
     assert all(c.text.strip() and len(c.text) <= 450 * 1.25 + 1 for c in found)
+
+
+def test_a_list_that_is_cut_says_so_on_both_sides_and_its_items_stay_whole() -> None:
+    rows = "\n".join(f"|{n} items, ordered. Paid at the desk.|{n}00 yen|" for n in range(1, 31))
+    first, *_, last = [text for _, text in texts(f"|number|fee|\n|---|---|\n{rows}")]
+    assert (first[:2], first[-4:]) == ("- ", f"\n{GOES_ON}")
+    assert (last[:4], last[-4:]) == (f"{GOES_ON}\n", " yen")
+    assert all(line == GOES_ON or line.endswith(" yen") for line in [*first.splitlines(), *last.splitlines()])
