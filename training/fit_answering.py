@@ -23,15 +23,16 @@ from classifiers.faithfulness.statements.segmentation import sentences
 from training.command import rows
 from training.fit_pairs import LANGUAGES, Trained, untrained_reader, write
 from training.optimise import batches, begun, optimise, training_command
-from training.written_questions import written_sections
+from training.written_questions import Section, written_sections
 
 CORPORA: Final = ("qa/squad2.jsonl", "qa/jaquad_train.jsonl", "qa/cmrc2018_dev.jsonl")
 LONGEST: Final = 160  # tokens
 MOST_TOKENS: Final = 3_000  # of a batch
 RATE: Final = 1.2e-4
 POSITIVE: Final = 3.0  # weight of an answer: there are fewer of them
-BESIDE: Final = 4  # sentences that don't answer, for each question
-LIKELIEST: Final = 2  # of them those that share most characters with it
+BESIDE: Final = 3  # pieces of its section that don't answer, for each question
+LIKELIEST: Final = 2  # of them those that share most characters with it; of a question without an answer no
+# others: a model learns from them that what is asked so is never answered
 ELSEWHERE: Final = 40  # sections of which one sentence, the likeliest, is tried
 KEPT: Final = 20  # one public question of so many is only measured
 
@@ -47,19 +48,25 @@ class Example:
 
 
 def written(language: str, *, kept: bool) -> Iterator[Example]:
-    """Examples from the sections that we wrote."""
+    """Examples from the sections that we wrote, with the likeliest of what stands in others."""
     sections = [one for one in written_sections(language) if one.kept == kept]
-    elsewhere = [f"{one.heading}\n{text}" for one in sections for text in one.sentences]
+    elsewhere = [(one, piece.read) for one in sections for piece in one.pieces()]
     for section in sections:
-        lines = [f"{section.heading}\n{text}" for text in section.sentences]
-        for question, places in section.questions.items():
-            yield from (Example(language, question, lines[place], True) for place in places)
-            others = [line for place, line in enumerate(lines) if place not in places]
-            for line in _some(question, others, kept=kept):
-                yield Example(language, question, line, False)
-            drawn = {*random.sample(elsewhere, min(ELSEWHERE, len(elsewhere)))} - {*lines}
-            if drawn:
-                yield Example(language, question, _likeliest(question, sorted(drawn)), False)
+        beside = [read for one, read in elsewhere if _beside(one, section)]
+        for question, answer in section.questions.items():
+            told = [(piece.read, piece.answers(answer)) for piece in section.pieces()]
+            yield from (Example(language, question, read, True) for read, answers in told if answers)
+            others = [read for read, answers in told if answers is False]
+            wrong = others if kept else _some(question, others, BESIDE if answer.places else LIKELIEST)
+            if answer.places:  # what is asked beside them may be answered elsewhere
+                drawn = [read for one, read in random.sample(elsewhere, ELSEWHERE) if one is not section]
+                wrong = wrong + [_likeliest(question, some) for some in (drawn, beside) if some]
+            yield from (Example(language, question, read, False) for read in wrong)
+
+
+def _beside(one: Section, other: Section) -> bool:
+    """Whether they are two sections of one document."""
+    return one.document == other.document and one is not other
 
 
 def public(data: Path, *, kept: bool) -> Iterator[Example]:
@@ -77,17 +84,15 @@ def public(data: Path, *, kept: bool) -> Iterator[Example]:
                 right = _likeliest(question, found)
                 yield Example(f"public {row['lang']}", question, f"{heading}\n{right}", True)
             others = [f"{heading}\n{line}" for line in lines if line not in found or not row["answerable"]]
-            for line in _some(question, others, kept=kept):
+            for line in others if kept else _some(question, others, BESIDE):
                 yield Example(f"public {row['lang']}", question, line, False)
 
 
-def _some(question: str, others: Sequence[str], *, kept: bool) -> list[str]:
-    """Of what does not answer what looks most like an answer, and some; to be measured on, all."""
-    if kept:
-        return [*others]
+def _some(question: str, others: Sequence[str], most: int) -> list[str]:
+    """Of what does not answer what looks most like an answer, and some."""
     likely = sorted(others, key=lambda one: -_alike(question, one))
     rest = likely[LIKELIEST:]
-    return likely[:LIKELIEST] + random.sample(rest, min(BESIDE - LIKELIEST, len(rest)))
+    return likely[:LIKELIEST] + random.sample(rest, min(most - LIKELIEST, len(rest)))
 
 
 def _likeliest(question: str, texts: Sequence[str]) -> str:
@@ -147,6 +152,7 @@ def main() -> None:
     parser = training_command(__doc__, RATE)
     parser.add_argument("data", type=Path)
     parser.add_argument("--written-only", action="store_true", help="learn from what we wrote alone")
+    parser.add_argument("--share", type=float, default=1.0, help="of the examples, drawn in each pass")
     arguments = begun(parser)
     what = untrained_reader(LONGEST, "only_second", arguments.begin)
     steps: list[list[Example]] = []
@@ -154,7 +160,7 @@ def main() -> None:
         found = [one for language in LANGUAGES for one in written(language, kept=False)]
         if not arguments.written_only:
             found += public(arguments.data, kept=False)
-        random.shuffle(found)
+        found = random.sample(found, int(arguments.share * len(found)))
         steps += batches(found, _tokens, most=MOST_TOKENS)
     if steps:
         print(f"{sum(map(len, steps)):,} examples", flush=True)

@@ -118,18 +118,18 @@ def untrained(languages: tuple[str, ...], *, turns: bool = False) -> Trained:
     return made
 
 
-def untrained_reader(longest: int, cut: str, begin: Path | None) -> Trained:
+def untrained_reader(longest: int, cut: str, begin: Sequence[Path] | None) -> Trained:
     """The same for two texts of which one (`cut`: only_first, only_second) is shortened to so many tokens.
 
-    Without dropout in its attention, whose random numbers are a fifth of the time. Goes on from the model of
-    a folder, if one is given.
+    Without dropout in its attention, whose random numbers are a fifth of the time. Goes on from the mean of
+    the models of some folders, if any are given.
     """
     made = untrained(LANGUAGES)
     made.words.enable_truncation(longest, strategy=cut)
     for block in made.model.encoder.layer:
         block.attention.self.dropout.p = 0.0
     if begin:
-        load_exported(made.model, made.head, begin)
+        begin_with_mean(made, begin)
     return made
 
 

@@ -101,7 +101,7 @@ class Support:
         )
 
 
-def untrained(begin: Path | None) -> Support:
+def untrained(begin: Sequence[Path] | None) -> Support:
     """The transformer that training begins with."""
     pairs = untrained_reader(MAX_TOKENS, "only_first", begin)
     tokens = torch.nn.Linear(WIDTH, 1)

@@ -34,7 +34,9 @@ def training_command(description: str | None, rate: float) -> argparse.ArgumentP
     )
     parser.add_argument("--passes", type=int, default=0, help="none: only measure and export")
     parser.add_argument("--rate", type=float, default=rate, help="of learning")
-    parser.add_argument("--begin", type=Path, metavar="FOLDER", help="go on from this model")
+    parser.add_argument(
+        "--begin", type=Path, nargs="+", metavar="FOLDER", help="go on from this model, or the mean of these"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1, help="of a core each; more than are idle is slower")
     parser.add_argument("--export", type=Path, metavar="FOLDER", help="write the model there")

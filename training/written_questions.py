@@ -1,9 +1,9 @@
-"""Questions to sections of documents that we wrote, each with the sentences that answer it, if any do.
+"""Questions to sections of documents that we wrote, each with the pieces that answer it, if any do.
 
 A block of answering/LANGUAGE/*.txt has the title of a document (`D: …`), the heading of a section (`H: …`),
-its numbered sentences, items or rows (`1: …`), questions that one or several of them answer (`+ 2,5: …`), and
-questions in the same words that none answers (`- …`). Of every tenth block a model learns nothing: it is
-measured on them.
+its numbered sentences, items and rows (`1: …`, `2: - …`, `3: 1. …`), questions that one or several of them
+answer (`+ 2,5: …`) or a list only as a whole (`+ 2-6: …`), and questions in the same words that none answers
+(`- …`). Of every tenth block a model learns nothing: it is measured on them.
 """
 
 from __future__ import annotations
@@ -12,28 +12,62 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Section", "written_sections"]
+from classifiers.faithfulness.statements.segmentation import LIST_MARK
+from gateway.rag.chunking import PATH_SEPARATOR
+from gateway.rag.pieces import ANNOUNCES
+
+__all__ = ["Answer", "Piece", "Section", "written_sections"]
 
 ANSWERING: Final = Path(__file__).parent / "answering"
 KEPT: Final = 10  # one block of so many
 LINE: Final = re.compile(r"(\d+): (.+)")
-ANSWERED: Final = re.compile(r"\+ ([\d, ]+): (.+)")
-ANNOUNCES: Final = re.compile(r"[:：]$")
-NEAR: Final = 6  # lines within which an announcing sentence stands before its items
+ANSWERED: Final = re.compile(r"\+ ([\d, -]+): (.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The places of the lines that answer a question; none where nothing does."""
+
+    places: frozenset[int] = frozenset()
+    together: bool = False  # a list answers, and none of its items by itself
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section, and the places of what answers each question; of some questions none."""
+    """A section of a document, and what is asked about it."""
 
     language: str
-    heading: str  # with the title of its document
-    sentences: tuple[str, ...]
-    questions: Mapping[str, tuple[int, ...]]
+    document: str
+    heading: str  # below the document's title
+    lines: tuple[str, ...]
+    questions: Mapping[str, Answer]
     kept: bool  # not learnt from
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """What can be quoted of it."""
+        return tuple(_pieces(self.lines, f"{self.document}{PATH_SEPARATOR}{self.heading}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A line, or a list as a whole, as gateway.rag.pieces makes them."""
+
+    read: str  # under its headings
+    places: frozenset[int]
+    item: bool
+    announced: bool  # an item that is, and so is quoted with all others
+
+    def answers(self, answer: Answer) -> bool | None:
+        """Whether it answers; None: it can't be called either."""
+        if not self.places & answer.places:
+            return False
+        if not (answer.together and self.item):
+            return True
+        return None if self.announced else False
 
 
 @cache
@@ -47,24 +81,38 @@ def written_sections(language: str) -> tuple[Section, ...]:
 
 def _read(language: str, lines: Sequence[str], *, kept: bool) -> Section:
     told = {head: line[3:].strip() for line in lines for head in ("D: ", "H: ") if line.startswith(head)}
-    sentences = [found[2].strip() for line in lines if (found := LINE.fullmatch(line))]
-    questions: dict[str, tuple[int, ...]] = {}
+    questions: dict[str, Answer] = {}
     for line in lines:
-        if found := ANSWERED.fullmatch(line):
-            questions[found[2].strip()] = tuple(int(place) - 1 for place in found[1].split(","))
+        if answered := ANSWERED.fullmatch(line):
+            questions[answered[2].strip()] = Answer(frozenset(_places(answered[1])), "-" in answered[1])
         elif line.startswith("- "):
-            questions[line[2:].strip()] = ()
-    heading = " › ".join((told["D: "], *re.split(r"\s*>\s*", told["H: "])))
-    return Section(language, heading, tuple(_in_their_lists(sentences)), questions, kept)
+            questions[line[2:].strip()] = Answer()
+    return Section(
+        language,
+        document=told["D: "],
+        heading=re.sub(r"\s*>\s*", PATH_SEPARATOR, told["H: "]),
+        lines=tuple(found[2].strip() for line in lines if (found := LINE.fullmatch(line))),
+        questions=questions,
+        kept=kept,
+    )
 
 
-def _in_their_lists(sentences: Sequence[str]) -> Iterator[str]:
-    """Each sentence as it is read: an item after the words that announce its list."""
-    announced, left = "", 0
-    for one in sentences:
-        if ANNOUNCES.search(one):
-            announced, left = one, NEAR
-            yield one
-            continue
-        yield f"{announced}\n{one}" if left else one
-        left -= left > 0
+def _pieces(lines: Sequence[str], heading: str) -> Iterator[Piece]:
+    for listed, places in groupby(range(len(lines)), key=lambda at: LIST_MARK.match(lines[at]) is not None):
+        here = list(places)
+        before = lines[here[0] - 1] if here[0] else ""
+        introduction = f"{before}\n" if listed and ANNOUNCES.search(before) else ""
+        above = f"{heading}\n{introduction}"
+        if listed and len(here) > 1:
+            whole = "\n".join(lines[at] for at in here)
+            yield Piece(f"{above}{whole}", frozenset(here), item=False, announced=False)
+        for at in here:
+            line = LIST_MARK.sub("", lines[at], count=1) if listed else lines[at]
+            yield Piece(f"{above}{line}", frozenset([at]), item=listed, announced=bool(introduction))
+
+
+def _places(told: str) -> Iterator[int]:
+    """2,4 or 2-6, counted from 0."""
+    for part in told.split(","):
+        first, _, last = part.strip().partition("-")
+        yield from range(int(first) - 1, int(last or first))

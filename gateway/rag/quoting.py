@@ -7,12 +7,14 @@ they answer, and don't only speak of the matter, a small model of ours says of e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
-from classifiers.faithfulness.statements.segmentation import LIST_MARK, Sentence, sentences
+from classifiers.faithfulness.statements.segmentation import LIST_MARK, sentences
 from classifiers.faithfulness.wording import folded
 from classifiers.gate.lexical import Rarity, lexical_share
 from encoders import Encoded, Encoder, EncoderError
@@ -20,31 +22,28 @@ from encoders.memo import MemoEncoder
 from encoders.pairs import PairModel
 from gateway.domain import Question
 from gateway.errors import UpstreamUnavailable
-from gateway.rag.chunking import PATH_SEPARATOR
 from gateway.rag.passages import RetrievedPassage
+from gateway.rag.pieces import Piece, merged, pieces, quoted
 from gateway.rag.writer import OnText
 from gateway.rag.written import Written
 
-__all__ = ["ExtractiveWriter", "quotation"]
+__all__ = ["ExtractiveWriter"]
 
-# How a sentence earns its place. Given the right document, the quotation held the answer for 95 % of 200
-# questions of SQuAD 2 with the shipped encoder (94 % without), for 90 % of 300 of JaQuAD and of CMRC 2018,
-# in 1.4 to 1.5 sentences. On the English helpdesk of `examples/`, searched as a whole, quotations held 53 %
-# of the words of the verified answers, which are as long.
+# Which pieces the model reads: those that hold most of the question. Given the right document, the first of
+# them held the answer for 95 % of 200 questions of SQuAD 2 with the shipped encoder (94 % without), for 90 %
+# of 300 of JaQuAD and of CMRC 2018.
 PASSAGE_WEIGHT = 0.5  # the subject often stands in the heading or in the sentence before
 RANK_WEIGHT = 1.5
 NEW_WEIGHT = 0.5  # what all sentences of a section speak of stands in its heading
 MEANING_WEIGHT = 2.0  # where the encoder knows the language
 KIND_WEIGHT = 0.3  # a question for a number or a date is answered by one
-GAIN = 0.12  # share of the question that a second sentence has to add
-RUNNER_UP = 0.75  # of the best sentence's score, for a sentence that adds something
-AS_GOOD = 0.87  # of it, for one that need not; rows of a table are alike anyway
-HEADING_GAIN = 0.4  # and a heading
-MOST_SENTENCES = 3
-MOST_READ = 10  # sentences that the model of answers reads, 10 ms each
-ANSWERS_FROM = 0.0  # its log odds
-AS_SURE = 1.5  # log odds below the surest sentence, for another one that answers as well
-LONGEST_LIST = 700  # characters
+MOST_READ = 10  # 10 ms each
+MOST_ITEMS_READ = 3  # of one list, beside all of it
+
+ANSWERS_FROM = 1.0  # log odds
+AS_SURE = 1.5  # log odds below the surest piece, for another one that answers as well
+MOST_QUOTED = 3
+HEADING_GAIN = 0.4  # share of the question that a heading has to add
 
 _ASKS_FOR_A_NUMBER = re.compile(
     r"\b(?:when|until|deadline|cost|which (?:year|day|floor)|"
@@ -57,17 +56,6 @@ _ASKS_FOR_A_NUMBER = re.compile(
 _NUMBER = re.compile(
     r"\d|[一二三四五六七八九十百千万〇]{2,}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\b", re.I
 )
-_POINTS_BACK = re.compile(
-    r"(?:It|Its|They|Them|Their|This|These|That|Those|He|She|His|Her|Both|Such|However|Otherwise|But|Then|Also|"
-    r"In (?:this|that|these|such) cases?|If (?:so|not))\b|"
-    r"(?:これ|それ|この|その|ここ|そこ|こう|そう|ただし|また|なお|しかし|どちら|いずれ|同)|"
-    r"(?:它|他们|她们|他|她|这|那|此|该|其|但|否则|另外|同时|上述)"
-)
-_HEADS = ("■", "□", "◆", "◇", "▼", "●", "★")  # with which plain text heads a part
-_ENDS = re.compile(r"[。．.!！:：;；]|\d")
-_ANNOUNCES = re.compile(
-    r"[:：]\s*$|\b(?:the following|as follows|these)\b|次の|以下の|下記|如下|以下", re.IGNORECASE
-)  # of a sentence right before a list
 
 # Whose fee, whose deadline: 犬の登録手数料 is not answered by the fee of registering a seal, however alike
 # the words. A passage may name a thing in full (国民健康保険 for 国保), so each kanji is looked for alone.
@@ -88,43 +76,23 @@ class _Asked:
     text: str
     rarity: Rarity
     held: float  # by all passages together; a word that none of them holds tells nothing
-    meaning: Mapping[str, float]  # cosine of each sentence that was embedded
 
     def share(self, text: str) -> float:
         """How much of what can be answered stands in a text, 0..1."""
         return lexical_share(self.text, text, self.rarity) / self.held
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A sentence that may answer, in its passage."""
-
-    passage: RetrievedPassage
-    sentences: tuple[Sentence, ...]  # of the whole passage
-    at: int
-    score: float
-    answers: float = 0.0  # log odds, where a model read it
-
-    @property
-    def read(self) -> str:
-        """It as a model reads it: under its headings, after the words that it can't be understood without."""
-        before = self.sentences[self.at - 1].text if _leans(self.sentences, self.at) else ""
-        alone = _in_its_list(self.sentences, self.at)
-        return f"{self.passage.heading}\n{f'{before} {alone}'.strip()}"
-
-
 class ExtractiveWriter:
-    """Quotes the sentences that answer, at most three or a list with its introduction.
+    """Quotes what a model takes for an answer, to each thing that a question asks.
 
-    With an encoder, sentences are found by their meaning, too, in the languages it was trained on. With a
-    reader, only what it takes for an answer is quoted, to each thing that a question asks.
+    With an encoder, pieces are found by their meaning, too, in the languages it was trained on.
     """
 
-    name = "extractive@2"
+    name = "extractive@3"
 
-    def __init__(self, encoder: Encoder | None = None, reader: PairModel | None = None) -> None:
-        # The same passages are read again and again: 8,192 sentences are 12 MiB with the shipped model.
-        self._encoder = MemoEncoder(encoder, size=8192) if encoder else None
+    def __init__(self, encoder: Encoder, reader: PairModel) -> None:
+        # The same passages are read again and again: 8,192 pieces are 12 MiB with the shipped model.
+        self._encoder = MemoEncoder(encoder, size=8192)
         self._reader = reader
 
     async def write(
@@ -140,80 +108,67 @@ class ExtractiveWriter:
         Raises:
             UpstreamUnavailable: a model failed.
         """
-        meaning: dict[str, float] = {}
-        if self._encoder and question.language in self._encoder.identity.languages:
-            meaning = await self._similarities(self._encoder, asked, passages)
-        weighed = _weighed(asked.text, passages, meaning)
+        named = [passage for passage in passages if not _of_another(asked.text, passage.shown)]
+        weighed = _weighed(asked.text, named)
         if weighed is None:
             return None
-        quoted = [await self._quoted(part, *weighed) for part in question.parts or (question.text,)]
-        return Written("\n".join(dict.fromkeys(filter(None, quoted)))) if all(quoted) else None
+        try:
+            read = await self._likeliest(question, asked, weighed, named)
+            quotations = [
+                await self._quotation(part, weighed, read) for part in question.parts or (question.text,)
+            ]
+        except EncoderError as exc:
+            raise UpstreamUnavailable("the passages can't be read at present", cause="encoder") from exc
+        return Written("\n".join(dict.fromkeys(filter(None, quotations)))) if all(quotations) else None
 
     async def close(self) -> None:
         """Nothing to close."""
 
-    async def _quoted(self, part: str, question: _Asked, ranked: Sequence[_Candidate]) -> str | None:
+    async def _likeliest(
+        self, question: Question, asked: Encoded, weighed: _Asked, passages: Sequence[RetrievedPassage]
+    ) -> list[Piece]:
+        """The pieces that the model reads."""
+        wants_number = _ASKS_FOR_A_NUMBER.search(weighed.text) is not None
+        by_meaning = question.language in self._encoder.identity.languages
+        scored: list[tuple[float, Piece]] = []
+        for rank, passage in enumerate(passages, 1):
+            found = list(pieces(passage))
+            cosines = await self._cosines(asked, found) if by_meaning else [0.0] * len(found)
+            of_passage = PASSAGE_WEIGHT * weighed.share(passage.shown) + RANK_WEIGHT / (rank + 1)
+            for one, cosine in zip(found, cosines, strict=True):
+                score = of_passage + _told(weighed, one) + MEANING_WEIGHT * cosine
+                if wants_number and _NUMBER.search(one.text):
+                    score += KIND_WEIGHT
+                scored.append((score, one))
+        scored.sort(key=lambda of: -of[0])
+        return list(_few_of_a_list(one for _, one in scored))[:MOST_READ]
+
+    async def _cosines(self, asked: Encoded, found: Sequence[Piece]) -> list[float]:
+        """Of a passage, as the memory holds what comes in small calls."""
+        vectors = await self._encoder.encode([f"{one.last_heading}. {one.text}" for one in found])
+        return [float(cosine) for cosine in vectors @ asked.vector]
+
+    async def _quotation(self, part: str, weighed: _Asked, read: Sequence[Piece]) -> str | None:
         """What answers one thing that is asked, by itself and together with all that it is asked with."""
-        if self._reader is None:
-            return _composed(question, ranked[0], _others(question, ranked))
-        looked_at = ranked[:MOST_READ]
-        try:
-            asked = dict.fromkeys([part, question.text])
-            logits = [await self._reader.scores([(text, one.read) for one in looked_at]) for text in asked]
-        except EncoderError as exc:
-            raise UpstreamUnavailable("the passages can't be read at present", cause="encoder") from exc
+        asked = dict.fromkeys([part, weighed.text])
+        logits = [await self._reader.scores([(text, one.read) for one in read]) for text in asked]
         least = map(float, np.min(logits, axis=0))
-        read = [replace(one, answers=logit) for one, logit in zip(looked_at, least, strict=True)]
-        answering = sorted((one for one in read if one.answers >= ANSWERS_FROM), key=lambda one: -one.answers)
-        return _composed(question, answering[0], _as_sure(answering)) if answering else None
-
-    async def _similarities(
-        self, encoder: Encoder, asked: Encoded, passages: Sequence[RetrievedPassage]
-    ) -> dict[str, float]:
-        """One call a passage, as the memory holds what comes in small calls."""
-        cosines: dict[str, float] = {}
-        try:
-            for passage in passages:
-                texts = _readings(passage)
-                vectors = await encoder.encode(texts)
-                cosines |= zip(texts, map(float, vectors @ asked.vector), strict=True)
-        except EncoderError as exc:
-            raise UpstreamUnavailable("the passages can't be read at present", cause="encoder") from exc
-        return cosines
+        answering = sorted(
+            ((answers, one) for answers, one in zip(least, read, strict=True) if answers >= ANSWERS_FROM),
+            key=lambda of: -of[0],
+        )
+        if not answering:
+            return None
+        (surest, best), *rest = answering
+        others = (one for answers, one in rest if answers >= surest - AS_SURE and _beside(one, best))
+        return _composed(weighed, [best, *islice(others, MOST_QUOTED - 1)])
 
 
-def quotation(
-    asked: str, passages: Sequence[RetrievedPassage], meaning: Mapping[str, float] | None = None
-) -> str | None:
-    """What answers by its words and meaning, word for word, under its heading where it is needed."""
-    weighed = _weighed(asked, passages, meaning or {})
-    if weighed is None:
-        return None
-    question, ranked = weighed
-    return _composed(question, ranked[0], _others(question, ranked))
-
-
-def _weighed(
-    asked: str, passages: Sequence[RetrievedPassage], meaning: Mapping[str, float]
-) -> tuple[_Asked, list[_Candidate]] | None:
-    """The sentences that may answer, likeliest first."""
-    passages = [passage for passage in passages if not _of_another(asked, passage.shown)]
-    shown = [passage.shown for passage in passages]
+def _weighed(asked: str, passages: Sequence[RetrievedPassage]) -> _Asked | None:
+    """A question by the words that these passages hold, if they hold any."""
     rarity = Rarity.fitted(sentence.text for passage in passages for sentence in sentences(passage.text))
-    held = lexical_share(asked, "\n".join(shown), rarity)
-    if not held:
-        return None
-    question = _Asked(asked, rarity, held, meaning)
-    ranked = sorted(_candidates(question, passages), key=lambda candidate: -candidate.score)
-    return (question, ranked) if ranked else None
-
-
-def _composed(question: _Asked, best: _Candidate, others: Iterable[_Candidate]) -> str:
-    """The best sentence with others of its passage, in the document's order."""
-    spans = [_span(best), *map(_span, others)]
-    parts = _merged(spans)
-    quoted = _joined([_quoted(best, span, marked=len(parts) > 1 or len(span) > 1) for span in parts])
-    return _with_heading(question, best.passage.heading, quoted)
+    held = lexical_share(asked, "\n".join(passage.shown for passage in passages), rarity)
+    return _Asked(asked, rarity, held) if held else None
 
 
 def _of_another(asked: str, shown: str) -> bool:
@@ -226,141 +181,51 @@ def _of_another(asked: str, shown: str) -> bool:
     return not all(part in there for part in parts)
 
 
-def _titles(text: str, sentence: Sentence) -> bool:
-    """Whether it only heads what follows: ■ 返品."""
-    mark = text[_line(text, sentence.start) : sentence.start].strip()
-    return sentence.kind == "heading" or (mark in _HEADS and not _ENDS.search(sentence.text))
+def _told(weighed: _Asked, piece: Piece) -> float:
+    """How much of the question a piece holds, and how much of it that stands in no heading."""
+    heading = piece.passage.heading
+    new = weighed.share(f"{heading}\n{piece.text}") - weighed.share(heading)
+    return weighed.share(piece.text) + NEW_WEIGHT * new
 
 
-def _line(text: str, at: int) -> int:
-    """Where the line begins that this place is in."""
-    return text.rfind("\n", 0, at) + 1
+def _few_of_a_list(ranked: Iterable[Piece]) -> Iterator[Piece]:
+    """Without the less likely items of a list, which would leave nothing else to read."""
+    read = Counter[tuple[str, range]]()
+    for one in ranked:
+        if one.list and one.span != one.list:
+            read[one.passage.id, one.list] += 1
+            if read[one.passage.id, one.list] > MOST_ITEMS_READ:
+                continue
+        yield one
 
 
-def _readings(passage: RetrievedPassage) -> list[str]:
-    """Each sentence as it is read: under its heading, an item after the words that announce its list."""
-    last = passage.heading.rpartition(PATH_SEPARATOR)[2]
-    parts = tuple(sentences(passage.text))
-    return [f"{last}. {_in_its_list(parts, at)}" for at in range(len(parts))]
+def _beside(one: Piece, best: Piece) -> bool:
+    """Whether both can be quoted together: parts of one passage, and neither holds the other."""
+    return one.passage.id == best.passage.id and not {*one.span} & {*best.span}
 
 
-def _candidates(question: _Asked, passages: Sequence[RetrievedPassage]) -> Iterator[_Candidate]:
-    wants_number = _ASKS_FOR_A_NUMBER.search(question.text) is not None
-    for rank, passage in enumerate(passages, 1):
-        of_passage = PASSAGE_WEIGHT * question.share(passage.shown) + RANK_WEIGHT / (rank + 1)
-        in_heading = question.share(passage.heading)
-        parts, readings = tuple(sentences(passage.text)), _readings(passage)
-        for at, sentence in enumerate(parts):
-            if _titles(passage.text, sentence) or sentence.text.rstrip().endswith(("?", "？")):
-                continue  # a document's own question is no answer
-            alone = _in_its_list(parts, at)
-            new = question.share(f"{passage.heading}\n{alone}") - in_heading
-            score = of_passage + question.share(alone) + NEW_WEIGHT * new
-            score += MEANING_WEIGHT * question.meaning.get(readings[at], 0.0)
-            if wants_number and _NUMBER.search(sentence.text):
-                score += KIND_WEIGHT
-            yield _Candidate(passage, parts, at, score)
-
-
-def _others(question: _Asked, ranked: Sequence[_Candidate]) -> Iterator[_Candidate]:
-    """More sentences of the same passage: as good as the first, or holding what it leaves open."""
-    best, taken = ranked[0], _span(ranked[0])
-    left = MOST_SENTENCES - len(taken)
-    covered = f"{best.passage.heading}\n{_quoted(best, taken)}"
-    for other in ranked[1:6]:
-        if other.passage.id != best.passage.id or other.at in taken or other.score < RUNNER_UP * best.score:
-            continue
-        both = f"{covered}\n{other.sentences[other.at].text}"
-        adds = question.share(both) - question.share(covered) >= GAIN
-        equal = other.sentences[other.at].kind == "text" and other.score >= AS_GOOD * best.score
-        if left > 0 and (adds or equal):
-            covered, left = both, left - 1
-            yield other
-
-
-def _as_sure(answering: Sequence[_Candidate]) -> Iterator[_Candidate]:
-    """More sentences of the same passage that answer about as surely as the first."""
-    best, taken = answering[0], _span(answering[0])
-    more = [one for one in answering[1:] if one.passage.id == best.passage.id and one.at not in taken]
-    yield from [one for one in more if one.answers >= best.answers - AS_SURE][: MOST_SENTENCES - 1]
-
-
-def _span(candidate: _Candidate) -> range:
-    """The sentence with the neighbours that it can't be read without."""
-    parts, at = candidate.sentences, candidate.at
-    if parts[at].kind == "item":
-        return _list_around(parts, at)
-    if (end := _end_of_list(parts, at + 1)) > at + 1 and _ANNOUNCES.search(parts[at].text):
-        return range(at, end)
-    return range(at - 1, at + 1) if _leans(parts, at) else range(at, at + 1)
-
-
-def _leans(parts: Sequence[Sentence], at: int) -> bool:
-    """Whether a sentence points back to the one before it."""
-    points = _POINTS_BACK.match(parts[at].text.lstrip("「『“\"'（("))
-    return at > 0 and parts[at].kind == parts[at - 1].kind == "text" and points is not None
-
-
-def _list_around(parts: Sequence[Sentence], at: int) -> range:
-    """The whole list with its introduction, if it has one and is not too long; else the item."""
-    introduction, end = _introduction(parts, at), _end_of_list(parts, at)
-    if introduction is not None and parts[end - 1].end - parts[introduction].start <= LONGEST_LIST:
-        return range(introduction, end)
-    return range(at, at + 1)
-
-
-def _introduction(parts: Sequence[Sentence], at: int) -> int | None:
-    """The sentence that announces the list in which this item stands."""
-    while at >= 0 and parts[at].kind == "item":
-        at -= 1
-    return at if at >= 0 and parts[at].kind == "text" and _ANNOUNCES.search(parts[at].text) else None
-
-
-def _in_its_list(parts: Sequence[Sentence], at: int) -> str:
-    """A sentence as it is read: an item after the words that announce its list."""
-    introduction = _introduction(parts, at) if parts[at].kind == "item" else None
-    return parts[at].text if introduction is None else f"{parts[introduction].text}\n{parts[at].text}"
-
-
-def _end_of_list(parts: Sequence[Sentence], at: int) -> int:
-    while at < len(parts) and parts[at].kind == "item":
-        at += 1
-    return at
-
-
-def _merged(spans: Sequence[range]) -> list[range]:
-    """In the document's order; neighbours as one."""
-    merged: list[range] = []
-    for span in sorted(spans, key=lambda span: span.start):
-        if merged and span.start <= merged[-1].stop:
-            merged[-1] = range(merged[-1].start, max(merged[-1].stop, span.stop))
-        else:
-            merged.append(span)
-    return merged
-
-
-def _quoted(candidate: _Candidate, span: range, *, marked: bool = False) -> str:
-    """The words of the passage; an item among others keeps its mark."""
-    text, parts = candidate.passage.text, candidate.sentences
-    start = parts[span.start].start
-    if marked and parts[span.start].kind == "item":
-        line = _line(text, start)
-        start = line if LIST_MARK.fullmatch(text, line, start) else start
-    return text[start : parts[span.stop - 1].end].strip()
+def _composed(weighed: _Asked, chosen: Sequence[Piece]) -> str | None:
+    """Pieces of one passage in the document's order; for several items of a list all of it, or nothing."""
+    best, several = chosen[0], Counter(one.list for one in chosen if one.list)
+    in_lists = [one for one in chosen if one.list and several[one.list] > 1]
+    if not all(one.listed_whole for one in in_lists):
+        return None
+    spans = merged([one.list if one in in_lists and one.list else one.span for one in chosen])
+    texts = [quoted(best.passage, best.sentences, span, among_others=len(spans) > 1) for span in spans]
+    return _with_heading(weighed, best.last_heading, _joined(texts))
 
 
 def _joined(quotations: Sequence[str]) -> str:
-    if any("\n" in quoted or LIST_MARK.match(quoted) for quoted in quotations):
+    if any("\n" in quotation or LIST_MARK.match(quotation) for quotation in quotations):
         return "\n".join(quotations)
     return "".join(quotations) if re.search(r"[。！？]$", quotations[0]) else " ".join(quotations)
 
 
-def _with_heading(question: _Asked, heading: str, quoted: str) -> str:
-    """The last heading before the quotation, where it says what is asked about and the quotation doesn't."""
-    last = heading.rpartition(PATH_SEPARATOR)[2]
-    if not last or last.endswith(("?", "？")):
-        return quoted
-    if question.share(f"{last}\n{quoted}") - question.share(quoted) < HEADING_GAIN:
-        return quoted
-    colon = "：" if re.search(r"[\u3040-\u30ff\u4e00-\u9fff]", quoted) else ": "
-    return f"{last}{colon}{quoted}"
+def _with_heading(weighed: _Asked, heading: str, quotation: str) -> str:
+    """The heading before the quotation, where it says what is asked about and the quotation doesn't."""
+    if not heading or heading.endswith(("?", "？")):
+        return quotation
+    if weighed.share(f"{heading}\n{quotation}") - weighed.share(quotation) < HEADING_GAIN:
+        return quotation
+    colon = "：" if re.search(r"[\u3040-\u30ff\u4e00-\u9fff]", quotation) else ": "
+    return f"{heading}{colon}{quotation}"

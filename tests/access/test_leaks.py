@@ -16,6 +16,7 @@ from cache.store import EntryStore
 from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.retrieval.evidence import EvidenceJudge
 from encoders import Encoded, EncoderIdentity, encode_one
+from encoders.shipped import load_shipped_answering
 from gateway.gatekeeping.scope import EntryScope
 from gateway.language import Language
 from gateway.metrics import Metrics
@@ -109,7 +110,7 @@ async def desk(database: Database, index: VectorIndex, identity: EncoderIdentity
     telemetry = Telemetry(Metrics(CollectorRegistry()), outcomes, texts=False)
     pipeline = Pipeline(
         understanding=Understanding(follow_ups()), encoder=encoder, gate=NoGate(), cache=shelf,
-        rag=KnowledgeRag(passages, EvidenceJudge(), ExtractiveWriter(encoder)), judge=LexicalJudge(),
+        rag=KnowledgeRag(passages, EvidenceJudge(), ExtractiveWriter(encoder, load_shipped_answering())), judge=LexicalJudge(),
         reviewers=Tickets(database), replies=Replies(PolicySettings()),
         watch=telemetry,
     )  # fmt: skip

@@ -16,10 +16,9 @@ from gateway.errors import UpstreamUnavailable
 from gateway.rag.corrective import Corrective
 from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.passages import RetrievedPassage
-from gateway.rag.quoting import ExtractiveWriter
 from gateway.rag.websearch import KeywordQuery, SearxngSearch, keywords
 from gateway.settings import CorrectiveSettings, WebSearchSettings
-from tests.rag.asking import encoded, question
+from tests.rag.asking import encoded, question, quoting
 from tests.searxng import Searxng
 
 ASKED = "What does the parking permit cost?"
@@ -239,7 +238,7 @@ async def test_what_the_documents_lack_is_answered_from_the_web_with_its_address
     engine: Searxng, passages: list[RetrievedPassage]
 ) -> None:
     corrective = Corrective(strips_from=0.3, web=web(engine))
-    rag = KnowledgeRag(Finds(*passages), Says("incorrect"), ExtractiveWriter(), corrective)  # type: ignore[arg-type]
+    rag = KnowledgeRag(Finds(*passages), Says("incorrect"), quoting(), corrective)  # type: ignore[arg-type]
     draft = await ask(rag, question(ASKED))
     assert isinstance(draft, Draft)
     assert "7 EUR" in draft.text
@@ -250,7 +249,7 @@ async def test_what_the_documents_lack_is_answered_from_the_web_with_its_address
 
 async def test_nothing_relevant_says_what_was_tried(engine: Searxng) -> None:
     engine.finds(ELSEWHERE)
-    rag = KnowledgeRag(Finds(found()), Says("incorrect"), ExtractiveWriter(), Corrective(web=web(engine)))  # type: ignore[arg-type]
+    rag = KnowledgeRag(Finds(found()), Says("incorrect"), quoting(), Corrective(web=web(engine)))  # type: ignore[arg-type]
     nothing = await ask(rag, question(ASKED))
     assert isinstance(nothing, NothingRelevant)
     assert nothing.reason == "said so"

@@ -15,11 +15,10 @@ from gateway.errors import UpstreamUnavailable
 from gateway.rag.documents import Documents
 from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.passages import PassageSearch, fused
-from gateway.rag.quoting import ExtractiveWriter
 from storage.edge import EdgeIndex
 from storage.sql import Database
 from storage.vectors import Found
-from tests.rag.asking import question
+from tests.rag.asking import question, quoting
 
 DOCUMENTS = {
     "library.md": "# Library\n\n## Loan\n\nYou can borrow ten books for two weeks.\n\n## Hours\n\nFrom nine.",
@@ -89,20 +88,20 @@ ANSWERS = {
 async def test_a_question_is_answered_from_the_documents(
     search: PassageSearch, encoder: HashingEncoder, language: str, text: str, source: str, quoted: str
 ) -> None:
-    rag = KnowledgeRag(search, ByWords(), ExtractiveWriter())
+    rag = KnowledgeRag(search, ByWords(), quoting())
     draft = await rag.ask(question(text, language=language), await encode_one(encoder, text))
     assert isinstance(draft, Draft)
     assert quoted in draft.text
     assert draft.contexts[0].source == source
     assert any(quoted in context.text for context in draft.contexts)
-    assert draft.model == "extractive@2"
+    assert draft.model == "extractive@3"
 
 
 async def test_nothing_relevant_is_said_with_the_judges_reason(
     search: PassageSearch, encoder: HashingEncoder
 ) -> None:
     text = "Zzyzx qwertyuiop?"
-    found = await KnowledgeRag(search, ByWords(), ExtractiveWriter()).ask(
+    found = await KnowledgeRag(search, ByWords(), quoting()).ask(
         question(text), await encode_one(encoder, text)
     )
     assert isinstance(found, NothingRelevant)
@@ -112,7 +111,7 @@ async def test_nothing_relevant_is_said_with_the_judges_reason(
 async def test_without_documents_nothing_is_relevant(
     database: Database, index: EdgeIndex, encoder: HashingEncoder
 ) -> None:
-    rag = KnowledgeRag(PassageSearch(database, index, encoder.identity), ByWords(), ExtractiveWriter())
+    rag = KnowledgeRag(PassageSearch(database, index, encoder.identity), ByWords(), quoting())
     found = await rag.ask(question("Hello?"), await encode_one(encoder, "Hello?"))
     assert isinstance(found, NothingRelevant)
     assert found.reason == "the documents hold no passage like it"
@@ -122,7 +121,7 @@ async def test_a_judge_that_cannot_judge_is_not_passed_over(
     search: PassageSearch, encoder: HashingEncoder
 ) -> None:
     with pytest.raises(ClassifierError):
-        await KnowledgeRag(search, Broken(), ExtractiveWriter()).ask(
+        await KnowledgeRag(search, Broken(), quoting()).ask(
             question("books"), await encode_one(encoder, "books")
         )
 
@@ -138,7 +137,7 @@ async def test_a_dead_store_is_a_dead_chatbot(
         async with database.begin() as connection:
             await connection.exec_driver_sql("DROP TABLE passages")
     with pytest.raises(UpstreamUnavailable, match="can't be searched"):
-        await KnowledgeRag(search, ByWords(), ExtractiveWriter()).ask(question("books"), encoded)
+        await KnowledgeRag(search, ByWords(), quoting()).ask(question("books"), encoded)
 
 
 async def test_a_point_without_a_passage_is_not_shown(
