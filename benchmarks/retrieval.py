@@ -123,7 +123,8 @@ async def end_to_end(
     held, length, started = 0, 0, perf_counter()
     for question in posed:
         found = await search.find(question.encoded, language=language, limit=4)
-        text = await writer.write(_question(question.encoded.text, language), question.encoded, found) or ""
+        written = await writer.write(_question(question.encoded.text, language), question.encoded, found)
+        text = written.text if written else ""
         held += any(answer in text for answer in question.answers)
         length += len(sentences(text))
     ms = (perf_counter() - started) / len(posed) * 1e3
