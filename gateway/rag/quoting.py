@@ -227,5 +227,6 @@ def _with_heading(weighed: _Asked, heading: str, quotation: str) -> str:
         return quotation
     if weighed.share(f"{heading}\n{quotation}") - weighed.share(quotation) < HEADING_GAIN:
         return quotation
-    colon = "：" if re.search(r"[\u3040-\u30ff\u4e00-\u9fff]", quotation) else ": "
-    return f"{heading}{colon}{quotation}"
+    colon = "：" if re.search(r"[\u3040-\u30ff\u4e00-\u9fff]", quotation) else ":"
+    apart = "\n" if "\n" in quotation or LIST_MARK.match(quotation) else " " if colon == ":" else ""
+    return f"{heading}{colon}{apart}{quotation}"

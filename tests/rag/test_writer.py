@@ -131,6 +131,12 @@ async def test_a_heading_goes_along_where_the_sentence_cannot_be_understood_with
     assert answer == "Swimming pool: Open from nine to five."
 
 
+async def test_the_heading_of_a_list_stands_on_a_line_of_its_own() -> None:
+    found = [passage("- pool: North; hours: 9 to 5\n- pool: South; hours: 9 to 6", heading="City › Swimming")]
+    answer = await quoted("When is swimming possible?", found, "\n-")
+    assert answer == "Swimming:\n- pool: North; hours: 9 to 5\n- pool: South; hours: 9 to 6"
+
+
 FEES = "- 点数: 1点; 手数料: 500円\n- 点数: 2点; 手数料: 900円\n- 点数: 3点; 手数料: 1,300円"
 
 

@@ -190,8 +190,11 @@ def _continues(text: str, before: _Block, line: _Block) -> bool:
     tail = text[last : before.end].rstrip()
     if TERMINATED.search(tail[-3:]) and TERMINATED.fullmatch(tail[-1:]):
         return False
+    indented = text[line.start : line.start + 1] in " \t\u3000"
     first = text[line.start : line.end].lstrip()[:1]
-    return first.islower() or tail[-1:] in ",，、-—" or _columns(tail) >= HARD_WRAP_COLUMNS
+    if first.islower() or tail[-1:] in ",，、-—":
+        return True
+    return _columns(tail) >= HARD_WRAP_COLUMNS and (before.kind == "text" or indented)
 
 
 def _columns(text: str) -> int:

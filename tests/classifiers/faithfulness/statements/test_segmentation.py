@@ -166,3 +166,14 @@ def test_nothing_but_white_space_is_lost_from_running_text(text: str) -> None:
 )
 def test_the_script_tells_the_rules_of_writing(text: str, language: str) -> None:
     assert script_language(text) == language
+
+
+def test_what_stands_below_a_long_row_is_no_part_of_it_unless_it_is_indented() -> None:
+    row = "library: Central Library; Tuesday to Friday: 9:30 to 20:00; Saturday: 9:30 to 17:00"
+    assert [one.text for one in sentences(f"- {row}\nBoth are closed on Mondays.")] == [
+        row,
+        "Both are closed on Mondays.",
+    ]
+    assert [one.text for one in sentences(f"- {row}\n  Sunday is a day off.")] == [
+        f"{row}\n  Sunday is a day off."
+    ]
