@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from classifiers.faithfulness.statements.segmentation import LIST_MARK, Sentence, sentences
 from gateway.rag.chunking import GOES_ON, PATH_SEPARATOR
@@ -29,16 +30,17 @@ _CUT = GOES_ON.removeprefix("- ")
 _CUT = GOES_ON.removeprefix("- ")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
     """Neighbouring sentences of a passage that can be quoted by themselves."""
 
     passage: RetrievedPassage
     sentences: tuple[Sentence, ...]  # of the whole passage
     span: range  # what is quoted of them
-    list: range | None  # the one in which it stands, with its introduction
-    listed_whole: bool  # whether all of that is here, and not too long to be quoted
     text: str  # what it says: the span, or of an announced list this item after its introduction
+    list: range | None = None  # the one in which it stands, with its introduction
+    listed_whole: bool = False  # whether all of that is here, and not too long to be quoted
+    item: bool = False  # one of several of that
 
     @property
     def read(self) -> str:
@@ -61,7 +63,7 @@ def pieces(passage: RetrievedPassage) -> Iterator[Piece]:
             yield from _of_list(passage, parts, at, end)
         elif not (parts[at].kind == "heading" or _announces(parts, at) or _asks(parts[at])):
             span = range(at - 1, at + 1) if _leans(parts, at) else range(at, at + 1)
-            yield Piece(passage, parts, span, None, False, quoted(passage, parts, span))
+            yield Piece(passage=passage, sentences=parts, span=span, text=quoted(passage, parts, span))
         at = max(end, at + 1)
 
 
@@ -72,12 +74,13 @@ def _of_list(passage: RetrievedPassage, parts: tuple[Sentence, ...], at: int, en
     short = parts[end - 1].end - parts[span.start].start <= LONGEST_LIST
     whole = short and all(part.text != _CUT for part in parts[at:end])
     items = [item for item in _items(passage.text, parts, at, end) if parts[item.start].text != _CUT]
+    piece = partial(Piece, passage=passage, sentences=parts, list=span, listed_whole=whole)
     if whole and len(items) + announced > 1:
-        yield Piece(passage, parts, span, span, whole, quoted(passage, parts, span))
+        yield piece(span=span, text=quoted(passage, parts, span))
     for item in items:
         alone = quoted(passage, parts, item)
         text = f"{parts[at - 1].text}\n{alone}" if announced else alone
-        yield Piece(passage, parts, span if announced and whole else item, span, whole, text)
+        yield piece(span=span if announced and whole else item, text=text, item=True)
 
 
 def _items(text: str, parts: Sequence[Sentence], at: int, end: int) -> Iterator[range]:

@@ -192,7 +192,7 @@ def _few_of_a_list(ranked: Iterable[Piece]) -> Iterator[Piece]:
     """Without the less likely items of a list, which would leave nothing else to read."""
     read = Counter[tuple[str, range]]()
     for one in ranked:
-        if one.list and one.span != one.list:
+        if one.item and one.list:
             read[one.passage.id, one.list] += 1
             if read[one.passage.id, one.list] > MOST_ITEMS_READ:
                 continue
