@@ -14,22 +14,22 @@ import argparse
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from benchmarks.retrieval import alone
 from classifiers.faithfulness.statements.segmentation import LIST_MARK, sentences
 from classifiers.gate.lexical import Rarity, lexical_share
 from encoders import Encoder, encode_one
-from encoders.memo import MemoEncoder
 from encoders.pairs import OnnxPairModel
 from encoders.shipped import ANSWERING, load_shipped
-from gateway.domain import Conversation, Question, Turn
 from gateway.figures.rates import Rate
 from gateway.rag.chunking import PATH_SEPARATOR
 from gateway.rag.passages import RetrievedPassage
@@ -40,9 +40,7 @@ LANGUAGES = ("en", "ja", "zh")
 OTHERS = 3
 Outcome = Literal["right", "in part", "wrong", "to a person, rightly", "to a person, though answered"]
 Counts = Counter[tuple[str, str]]  # by what answers and what became of it
-OUTCOMES: tuple[Outcome, ...] = (
-    "right", "in part", "wrong", "to a person, rightly", "to a person, though answered"
-)  # fmt: skip
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 KINDS = ("a sentence or row", "a whole list", "nothing")
 
 
@@ -53,10 +51,10 @@ def kind(answer: Answer) -> str:
 
 def passage(section: Section, number: int) -> RetrievedPassage:
     """A section as the search would find it."""
-    text = ""
-    for before, line in zip(("", *section.lines), section.lines, strict=False):
+    text = section.lines[0]
+    for before, line in pairwise(section.lines):
         listed = LIST_MARK.match(before) and LIST_MARK.match(line)
-        text += f"{'' if not text else chr(10) if listed else chr(10) * 2}{line}"
+        text += f"\n{line}" if listed else f"\n\n{line}"
     return RetrievedPassage(
         id=str(number), path=section.document, heading=f"{section.document}{PATH_SEPARATOR}{section.heading}",
         text=text, language=section.language, similarity=0.0, bm25=0.0, score=0.0,
@@ -88,10 +86,8 @@ async def measure(
             shares = {one.id: lexical_share(asked, one.shown, rarity) for one in [own, *beside]}
             near = sorted(beside, key=lambda one: -shares[one.id])[:OTHERS]
             passages = sorted([own, *near], key=lambda one: -shares[one.id])
-            conversation = Conversation(turns=(Turn("user", asked),), tenant="t", request_id="benchmark")
-            question = Question(text=asked, language=language, conversation=conversation)
             encoded, started = await encode_one(encoder, asked), perf_counter()
-            written = await writer.write(question, encoded, passages)
+            written = await writer.write(alone(asked, language), encoded, passages)
             milliseconds.append((perf_counter() - started) * 1e3)
             ours[kind(answer), outcome(section, answer, written.text if written else None)] += 1
             lexical[kind(answer), outcome(section, answer, _likeliest(asked, passages, rarity))] += 1
@@ -118,7 +114,7 @@ async def main() -> None:
     )
     parser.add_argument("--reader", type=Path, default=ANSWERING, metavar="FOLDER", help="instead of ours")
     reader = OnnxPairModel.load(parser.parse_args().reader)
-    encoder = MemoEncoder(load_shipped(), size=8192)
+    encoder = load_shipped()
     writer = ExtractiveWriter(encoder, reader)
     table = Table("", "", "what answers", "n", *OUTCOMES)
     milliseconds: list[float] = []

@@ -123,7 +123,7 @@ async def end_to_end(
     held, length, started = 0, 0, perf_counter()
     for question in posed:
         found = await search.find(question.encoded, language=language, limit=4)
-        written = await writer.write(_question(question.encoded.text, language), question.encoded, found)
+        written = await writer.write(alone(question.encoded.text, language), question.encoded, found)
         text = written.text if written else ""
         held += any(answer in text for answer in question.answers)
         length += len(sentences(text))
@@ -134,7 +134,8 @@ async def end_to_end(
     )
 
 
-def _question(text: str, language: str) -> Question:
+def alone(text: str, language: str) -> Question:
+    """A question that nothing came before."""
     conversation = Conversation(turns=(Turn("user", text),), tenant="default", request_id="benchmark")
     return Question(text=text, language=language, conversation=conversation)
 

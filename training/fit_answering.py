@@ -43,7 +43,7 @@ class Example:
 
     source: str
     question: str
-    read: str  # a sentence under its headings
+    read: str  # a piece of a document under its headings
     answers: bool
 
 
@@ -53,8 +53,9 @@ def written(language: str, *, kept: bool) -> Iterator[Example]:
     elsewhere = [(one, piece.read) for one in sections for piece in one.pieces()]
     for section in sections:
         beside = [read for one, read in elsewhere if _beside(one, section)]
+        pieces = section.pieces()
         for question, answer in section.questions.items():
-            told = [(piece.read, piece.answers(answer)) for piece in section.pieces()]
+            told = [(piece.read, piece.answers(answer)) for piece in pieces]
             yield from (Example(language, question, read, True) for read, answers in told if answers)
             others = [read for read, answers in told if answers is False]
             wrong = others if kept else _some(question, others, BESIDE if answer.places else LIKELIEST)

@@ -27,7 +27,6 @@ ANNOUNCES = re.compile(
     r"[:：]\s*$|\b(?:the following|as follows|these)\b|次の|以下の|下記|如下|以下", re.IGNORECASE
 )  # of a sentence right before a list
 _CUT = GOES_ON.removeprefix("- ")
-_CUT = GOES_ON.removeprefix("- ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,10 +108,8 @@ def quoted(
 ) -> str:
     """The words of the passage; an item among others keeps its mark."""
     text, start = passage.text, parts[span.start].start
-    line = _line(text, start)
-    if (among_others or "\n" in text[start : parts[span.stop - 1].start]) and LIST_MARK.fullmatch(
-        text, line, start
-    ):
+    line, several_lines = _line(text, start), "\n" in text[start : parts[span.stop - 1].start]
+    if (among_others or several_lines) and LIST_MARK.fullmatch(text, line, start):
         start = line
     return text[start : parts[span.stop - 1].end].strip()
 

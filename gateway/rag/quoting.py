@@ -85,7 +85,7 @@ class _Asked:
 class ExtractiveWriter:
     """Quotes what a model takes for an answer, to each thing that a question asks.
 
-    With an encoder, pieces are found by their meaning, too, in the languages it was trained on.
+    Pieces are found by their words and, in the languages that the encoder was trained on, by their meaning.
     """
 
     name = "extractive@3"
@@ -135,8 +135,10 @@ class ExtractiveWriter:
             found = list(pieces(passage))
             cosines = await self._cosines(asked, found) if by_meaning else [0.0] * len(found)
             of_passage = PASSAGE_WEIGHT * weighed.share(passage.shown) + RANK_WEIGHT / (rank + 1)
+            in_heading = weighed.share(passage.heading)
             for one, cosine in zip(found, cosines, strict=True):
-                score = of_passage + _told(weighed, one) + MEANING_WEIGHT * cosine
+                new = weighed.share(one.read) - in_heading
+                score = of_passage + weighed.share(one.text) + NEW_WEIGHT * new + MEANING_WEIGHT * cosine
                 if wants_number and _NUMBER.search(one.text):
                     score += KIND_WEIGHT
                 scored.append((score, one))
@@ -181,13 +183,6 @@ def _of_another(asked: str, shown: str) -> bool:
     return not all(part in there for part in parts)
 
 
-def _told(weighed: _Asked, piece: Piece) -> float:
-    """How much of the question a piece holds, and how much of it that stands in no heading."""
-    heading = piece.passage.heading
-    new = weighed.share(f"{heading}\n{piece.text}") - weighed.share(heading)
-    return weighed.share(piece.text) + NEW_WEIGHT * new
-
-
 def _few_of_a_list(ranked: Iterable[Piece]) -> Iterator[Piece]:
     """Without the less likely items of a list, which would leave nothing else to read."""
     read = Counter[tuple[str, range]]()
@@ -206,11 +201,16 @@ def _beside(one: Piece, best: Piece) -> bool:
 
 def _composed(weighed: _Asked, chosen: Sequence[Piece]) -> str | None:
     """Pieces of one passage in the document's order; for several items of a list all of it, or nothing."""
-    best, several = chosen[0], Counter(one.list for one in chosen if one.list)
-    in_lists = [one for one in chosen if one.list and several[one.list] > 1]
-    if not all(one.listed_whole for one in in_lists):
-        return None
-    spans = merged([one.list if one in in_lists and one.list else one.span for one in chosen])
+    best, in_list = chosen[0], Counter(one.list for one in chosen)
+    spans: list[range] = []
+    for one in chosen:
+        if one.list is None or in_list[one.list] == 1:
+            spans.append(one.span)
+        elif one.listed_whole:
+            spans.append(one.list)
+        else:
+            return None
+    spans = merged(spans)
     texts = [quoted(best.passage, best.sentences, span, among_others=len(spans) > 1) for span in spans]
     return _with_heading(weighed, best.last_heading, _joined(texts))
 

@@ -190,10 +190,10 @@ def _continues(text: str, before: _Block, line: _Block) -> bool:
     tail = text[last : before.end].rstrip()
     if TERMINATED.search(tail[-3:]) and TERMINATED.fullmatch(tail[-1:]):
         return False
-    indented = text[line.start : line.start + 1] in " \t\u3000"
     first = text[line.start : line.end].lstrip()[:1]
     if first.islower() or tail[-1:] in ",，、-—":
         return True
+    indented = text[line.start].isspace()
     return _columns(tail) >= HARD_WRAP_COLUMNS and (before.kind == "text" or indented)
 
 
