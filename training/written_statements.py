@@ -3,6 +3,7 @@
 A block of statements/LANGUAGE/*.txt has the passages, `A: …` and `B: …`, perhaps `C: …` about a neighbouring
 matter, which stands beside either, and below them statements: `+-` is supported by A alone, `-+` by B, `++`
 by both, `--` by neither. Those below a `Q: …` answer that question. « » holds the words that decide it.
+`To join you need:: a photo` is an item of a list behind what introduces it.
 Since most statements are true of one sister and false of the other, their wording says nothing of what they
 are.
 
@@ -62,7 +63,7 @@ def _read(language: str, lines: Sequence[str], *, kept: bool) -> Iterator[Writte
                 question = line[3:]
             elif line[0] in "+-":
                 supported = line[place] == "+"
-                text, marked = _unmarked(line[3:])
+                text, marked = _unmarked(line[3:].replace(":: ", ":\n- "))
                 wrong = () if supported else marked or ((0, len(text)),)
                 yield Written(language, passages, question, text, supported, wrong, kept)
 
