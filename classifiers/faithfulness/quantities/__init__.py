@@ -162,7 +162,9 @@ def _number_patterns() -> Iterator[Look]:
     yield from _compound_patterns()
     yield from _half_patterns(digits)
     begins = r"(?=[\d\s¥$€£anruお約约大近])"  # what follows may; it is slow to try everywhere
-    before = rf"{begins}{about}(?P<pre>us\$|[¥$€£])?\s?(?<![a-z\d.^])(?:(?<=under-)|(?<=over-)|(?<![a-z]-))"
+    version = r"(?<=v)(?<![a-z]v)|(?<=ver)(?<![a-z]ver)|(?<=ver\.)"
+    alone = rf"(?:(?<![a-z\d.^])|{version})(?:(?<=under-)|(?<=over-)|(?<![a-z]-))"
+    before = rf"{begins}{about}(?P<pre>us\$|[¥$€£])?\s?{alone}"
     figure = rf"{before}(?P<n>{number}){scale}(?P<more>[多余]?)[\s-]?{written}"
     yield Look(DIGIT, figure, _figure, hint="[0-9]")
     kanji = " ".join(KANJI.strip("[]"))

@@ -30,7 +30,7 @@ def clock_patterns() -> Iterator[Look]:
     of_day = r"in the (?P<day>morning|afternoon|evening)|at (?P<night>night)"
     latin = r"(?<![\d:])(?P<h>\d{1,2})(?::(?P<m>\d{2}))?\s?(?P<half>[ap])\.?m\b\.?"
     yield Look("am pm m", latin, _clock)
-    yield Look(":", rf"{half}(?<![\d:])(?P<h>\d{{1,2}}):(?P<m>\d{{2}})(?![\d:])", _clock, hint="[0-9]:")
+    yield Look(":", rf"{half}(?<!\d)(?<!\d:)(?P<h>\d{{1,2}}):(?P<m>\d{{2}})(?![\d:])", _clock, hint="[0-9]:")
     yield Look("時 点", rf"{half}(?P<h>\d{{1,2}}|{KANJI}{{1,3}}){oclock}(?P<m>半|\d{{1,2}}分)?", _clock)
     part = rf"\b(?P<part>half past|quarter (?:past|to))\s(?P<h>\d{{1,2}}|{HOURS})\b"
     yield Look("half quarter", part, _told)
