@@ -1,4 +1,4 @@
-"""What the configured judge makes of our own probes and of answers unread: recall and false blocks, by kind.
+"""What the configured judge makes of our probes, of answers unread and of lists: recall and false blocks.
 
     python -m benchmarks.faithfulness_quality [--config C] [--raise-floors]
 
@@ -6,6 +6,7 @@ The probes were written by hand, without a look at the judge: true answers in ot
 passages, false ones with one error. `--raise-floors` writes down what is reached, where that is better than
 before; a test lets nothing fall below it. The answers unread are by writers who knew neither the judge nor
 the probes, to askers who tell of themselves, and nobody has mended the judge by them: what to expect of such.
+The lists are answers made of items, by such writers, too; what had held faithful ones back was looked at.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from gateway.checking.opening import judge_apart
 from gateway.settings import Settings
 from gateway.settings.loading import find_settings
 
-__all__ = ["FLOORS", "LANGUAGES", "UNREAD", "better", "reached", "read_probes"]
+__all__ = ["FLOORS", "LANGUAGES", "LISTS", "UNREAD", "better", "reached", "read_probes"]
 
 PROBES = Path(__file__).parent.parent / "tests/classifiers/faithfulness/probes"
 FLOORS = PROBES / "floors.json"
 UNREAD = PROBES.parent / "unread"
+LISTS = PROBES.parent / "lists"
 LANGUAGES = ("en", "ja", "zh")
 TARGET = "target: 90 % recall, at most 5 % false blocks, in each language"
 
@@ -46,7 +48,8 @@ def main() -> None:
     results = uvloop.run(_judged(settings, PROBES))
     console = Console(highlight=False)
     console.print(_table(results, "probes"))
-    console.print(_table(uvloop.run(_judged(settings, UNREAD)), "answers unread"))
+    for folder, what in ((UNREAD, "answers unread"), (LISTS, "lists")):
+        console.print(_table(uvloop.run(_judged(settings, folder)), what))
     if chosen.raise_floors:
         before = json.loads(FLOORS.read_text("utf-8")) if FLOORS.exists() else {}
         now = {lang: better(before.get(lang), reached(result)) for lang, result in results.items()}

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rich.progress import track
 
 from classifiers.faithfulness.evidence import Contexts, Evidence
+from classifiers.faithfulness.examination import laid_beside
 from classifiers.faithfulness.local import Pair, contradicted, figures, to_read
 from classifiers.faithfulness.statements import statements
 from classifiers.faithfulness.statements.segmentation import script_language
@@ -149,14 +150,12 @@ def _read(source: str, row: dict[str, Any]) -> _Read | None:
     found, known = statements(row["answer"]), Contexts(row["contexts"])
     if not found:
         return None
-    question = row.get("question") or ""
-    numbers = known.worked_out([each.claim for each in found], question)
-    evidence = [known.evidence(each.claim, question, written=each.text, worked_out=numbers) for each in found]
+    examined = laid_beside(found, known, row.get("question") or "")
     return _Read(
         source,
         row,
-        tuple(evidence),
-        tuple(to_read(each.claim, one, known) for each, one in zip(found, evidence, strict=True)),
+        tuple(one.evidence for one in examined),
+        tuple(to_read(one.statement, one.evidence, known) for one in examined),
         tuple(_label(row, each.start, each.end, len(found)) for each in found),
     )
 

@@ -135,8 +135,8 @@ class Evidence:
     novelty: Novelty
     best: Place | None  # the sentence that covers most
     copied: bool  # it stands in the contexts word for word
-    quoted: bool  # and is a whole sentence there
-    reworded: bool  # in other words than the contexts, whatever it denies
+    quoted: bool  # and is a whole sentence there, or an item after the same introduction
+    reworded: bool  # in other words than the contexts, whatever it denies; or an item by itself
     denied_beside: bool  # the place that supports it denies more than it does
 
 
@@ -165,12 +165,14 @@ class Contexts:
         question: str = "",
         *,
         written: str = "",
+        listed: str = "",
         worked_out: frozenset[Quantity] = frozenset(),
     ) -> Evidence:
         """What supports a statement best, and what does not.
 
         Args:
             written: a clause without a lent subject.
+            listed: of an item, its list up to it.
             worked_out: numbers that follow from the asker's own.
         """
         each = said(statement, question)
@@ -178,7 +180,7 @@ class Contexts:
         best, window = (place.line, place.window) if place else (None, ())
         unbound = self._unbound(each)
         open_share = 1 - self._covered(each, window)
-        squeezed = "".join(folded(written or statement).split()).strip(STOPS)
+        squeezed = _squeezed(written or statement)
         copied = self._known.says(squeezed)
         same_matter = not copied and (
             1 - open_share >= SAME_MATTER[each.line.language] or _has_the_things(each, window)
@@ -188,9 +190,13 @@ class Contexts:
         numbers = self._numbers_of(each, window, worked_out)
         novelty = self._novelty(each, best, window, numbers, unbound, negations, same_matter, copied)
         features = self._features(each, novelty, unbound, negations, open_share, best)
-        reworded = open_share >= REWORDED and not any(each.line.affirmed in line.affirmed for line in window)
-        denied_beside = sum(len(line.denials) for line in window) > len(each.line.denials)
         quoted = copied and self._known.quotes(squeezed)
+        if listed:
+            quoted = copied and self._known.says(_squeezed(listed))
+        reworded = open_share >= REWORDED and not any(each.line.affirmed in line.affirmed for line in window)
+        if listed:  # the words of an item say little without its introduction, which may deny it
+            reworded = not quoted
+        denied_beside = sum(len(line.denials) for line in window) > len(each.line.denials)
         return Evidence(features, novelty, place, copied, quoted, reworded, denied_beside)
 
     def _features(
@@ -343,6 +349,11 @@ class Contexts:
         cuts = range(2, len(run) - 1)
         composed = run in text or any(run[:cut] in text and run[cut:] in text for cut in cuts)
         return _rarest(run) >= TELLING and not composed and not is_unit(run)
+
+
+def _squeezed(text: str) -> str:
+    """As a copy is looked for: without spaces and stops at its ends."""
+    return "".join(folded(text).split()).strip(STOPS)
 
 
 def _length(own: float, each: Said) -> float:

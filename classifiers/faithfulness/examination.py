@@ -11,7 +11,7 @@ from classifiers.faithfulness.placing import new_parts, span_of
 from classifiers.faithfulness.statements import Statement, statements_to_judge
 from classifiers.faithfulness.statements.segmentation import script_language
 
-__all__ = ["NO_PLACE", "Examined", "examine", "foreign"]
+__all__ = ["NO_PLACE", "Examined", "examine", "foreign", "laid_beside"]
 
 FOREIGN = 0.8  # share of new words above which an answer in another writing than its contexts is not judged
 MOST_STATEMENTS = 1_000
@@ -53,17 +53,24 @@ def examine(
         return Unchecked(reason=found, judge=judge)
     if not len(known):
         return Unchecked(reason="no_contexts", judge=judge)
-    asked = question or ""
-    numbers = known.worked_out([each.claim for each in found], asked)
-    examined = tuple(
-        Examined(each, known.evidence(each.claim, asked, written=each.text, worked_out=numbers))
-        for each in found
-    )
+    examined = laid_beside(found, known, question or "")
     if foreign(answer, known.passages, [one.evidence for one in examined]):
         reason = "other_language"
         open_ones = (one.verdict("unchecked", None, judge=judge, reason=reason) for one in examined)
         return Unchecked(reason=reason, judge=judge, statements=tuple(open_ones))
     return examined
+
+
+def laid_beside(found: Sequence[Statement], known: Contexts, question: str) -> tuple[Examined, ...]:
+    """The statements of an answer, each with its evidence."""
+    numbers = known.worked_out([each.claim for each in found], question)
+    return tuple(
+        Examined(
+            each,
+            known.evidence(each.claim, question, written=each.text, listed=each.listed, worked_out=numbers),
+        )
+        for each in found
+    )
 
 
 def foreign(answer: str, contexts: Sequence[str], evidence: Sequence[Evidence]) -> bool:

@@ -16,6 +16,7 @@ from classifiers import ClassifierError
 from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unchecked, verdict_of
 from classifiers.faithfulness.evidence import Contexts, Evidence, Features
 from classifiers.faithfulness.examination import NO_PLACE, Examined, examine
+from classifiers.faithfulness.statements import Statement
 from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.faithfulness.weighing import BELOW_CUT, EvidenceModel, weighed
 from encoders import EncoderError
@@ -82,17 +83,20 @@ def _read_against(evidence: Evidence, reading: float) -> bool:
     return reading < (AGAINST_BESIDE_A_DENIAL if evidence.denied_beside else AGAINST)
 
 
-def _can_be_doubted(claim: str, evidence: Evidence) -> bool:
+def _can_be_doubted(statement: Statement, evidence: Evidence) -> bool:
     """Whether a reading against a statement is believed though its words stand there."""
+    claim = statement.claim
     short = len(claim) < SHORT[script_language(claim)] and not POINTS_BACK.match(claim)
-    return short and not evidence.copied and evidence.features.uncovered_window <= OPEN
+    # The words of an item may stand in the contexts under another heading.
+    copied = evidence.quoted if statement.introduction else evidence.copied
+    return short and not copied and evidence.features.uncovered_window <= OPEN
 
 
-def to_read(claim: str, evidence: Evidence, known: Contexts) -> Pair | float:
+def to_read(statement: Statement, evidence: Evidence, known: Contexts) -> Pair | float:
     """What a model has to read of a statement; the log odds where that goes without reading."""
     if evidence.quoted:
         return SUREST
-    window, readable = known.read_with(claim)
+    window, readable = known.read_with(statement.introduced)
     return (window, readable) if window else -SUREST
 
 
@@ -150,12 +154,12 @@ class LocalJudge:
         decides = self._decides(one)
         if not decides and not self._may_be_doubted(one):
             return _Doubt(one, UNREAD, decides)
-        asked = to_read(one.statement.claim, one.evidence, known)
+        asked = to_read(one.statement, one.evidence, known)
         return _Doubt(one, UNREAD if isinstance(asked, float) and not decides else asked, decides)
 
     def _may_be_doubted(self, one: Examined) -> bool:
         """Whether its words let a statement pass that its reading may hold back."""
-        if not _can_be_doubted(one.statement.claim, one.evidence) or contradicted(one.evidence, UNREAD):
+        if not _can_be_doubted(one.statement, one.evidence) or contradicted(one.evidence, UNREAD):
             return False
         return self._model.for_text(one.statement.text).supports(figures(one.evidence, UNREAD))
 

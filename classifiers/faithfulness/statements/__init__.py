@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from classifiers.faithfulness.statements.citations import without_sources
 from classifiers.faithfulness.statements.clauses import clauses
-from classifiers.faithfulness.statements.segmentation import Sentence, sentences
+from classifiers.faithfulness.statements.segmentation import Sentence, script_language, sentences
 from classifiers.faithfulness.statements.speech_acts import speech_act
 
 __all__ = ["Statement", "statements", "statements_to_judge", "too_long"]
@@ -22,6 +22,7 @@ JOINED = re.compile(
     re.IGNORECASE,
 )
 CONTRAST = re.compile(r"(?<=[すたんいだるけ])(?:が|けれども|けれど|けど)、$")
+LONGEST_ITEM = {"en": 90, "ja": 36, "zh": 36}  # characters of one that its introduction completes
 TITLE_WORDS = 6  # a heading of up to six words (or twice as many characters) names a part and claims nothing
 TITLE_CHARACTERS = 12
 
@@ -34,10 +35,17 @@ class Statement:
     start: int
     end: int
     claim: str = ""  # the same as it can be judged alone, with the subject that a clause shares
+    introduction: str = ""  # of an item: the sentence or heading before its list
+    listed: str = ""  # the answer from there up to the item's end
 
     def __post_init__(self) -> None:
         if not self.claim:
             object.__setattr__(self, "claim", self.text)
+
+    @property
+    def introduced(self) -> str:
+        """The claim as a reader takes it, an item after what introduces it: "You need: a photo"."""
+        return f"{self.introduction}: {self.claim}" if self.introduction else self.claim
 
 
 def statements(answer: str) -> list[Statement]:
@@ -52,7 +60,11 @@ def statements(answer: str) -> list[Statement]:
 def _remembered(answer: str) -> tuple[Statement, ...]:
     read = sentences(answer)
     told = without_sources(_without_table_heads(answer, read))
-    found = tuple(each for sentence in told for each in _statements_of(sentence))
+    found = tuple(
+        _introduced(answer, each, introduction) if introduction and each.start == sentence.start else each
+        for sentence, introduction in _introductions(answer, told)
+        for each in _statements_of(sentence)
+    )
     rows = sum(sentence.kind == "row" for sentence in read)
     if len(found) == rows == 1:  # whether it names columns or fills them, nobody can tell
         return ()
@@ -72,6 +84,25 @@ def statements_to_judge(answer: str, *, most: int) -> list[Statement] | str:
 def too_long(answer: str) -> str:
     """Why an answer is not read, or nothing."""
     return "answer_too_long" if len(answer) > LONGEST_ANSWER else ""
+
+
+def _introductions(answer: str, found: Iterable[Sentence]) -> Iterator[tuple[Sentence, Sentence | None]]:
+    """Each sentence; with those that begin an item of a list the sentence or heading before the list."""
+    introduction, before = None, 0
+    for sentence in found:
+        if sentence.kind != "item":
+            introduction = sentence
+        begins = answer[before : sentence.start].strip()  # the mark of an item
+        yield sentence, introduction if sentence.kind == "item" and begins else None
+        before = sentence.end
+
+
+def _introduced(answer: str, each: Statement, introduction: Sentence) -> Statement:
+    """An item with what introduces it; a long one says enough by itself."""
+    if len(each.claim) >= LONGEST_ITEM[script_language(each.claim)]:
+        return each
+    plain = introduction.text.strip(" \t　*_#:：。.")
+    return replace(each, introduction=plain, listed=answer[introduction.start : each.end])
 
 
 def _statements_of(sentence: Sentence) -> Iterator[Statement]:

@@ -11,7 +11,8 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.faithfulness_quality import FLOORS, LANGUAGES, UNREAD, better, reached, read_probes
+from benchmarks.faithfulness_quality import FLOORS, LANGUAGES, LISTS, UNREAD, better, reached, read_probes
+from classifiers.faithfulness.statements import statements
 from evaluation.faithfulness.judging import evaluate_faithfulness
 from evaluation.statistics import auroc
 from gateway.checking.opening import judge_apart
@@ -49,8 +50,16 @@ def test_of_the_answers_unread_half_are_faithful(lang: str) -> None:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
+def test_of_the_lists_half_are_faithful_and_none_is_prose(lang: str) -> None:
+    answers = read_probes(lang, LISTS)
+    assert len(answers) == 84
+    assert sum(one.faithful for one in answers) == 42
+    assert all(sum(bool(each.introduction) for each in statements(one.answer)) > 1 for one in answers)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
 def test_each_false_probe_says_where_it_is_false(lang: str) -> None:
-    for probe in (*read_probes(lang), *read_probes(lang, UNREAD)):
+    for probe in (*read_probes(lang), *read_probes(lang, UNREAD), *read_probes(lang, LISTS)):
         assert bool(probe.unsupported) is not probe.faithful, probe.id
         for span in probe.unsupported or ():
             assert 0 <= span.start < span.end <= len(probe.answer), probe.id

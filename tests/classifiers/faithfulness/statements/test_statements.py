@@ -101,6 +101,30 @@ def test_an_answer_is_cut_into_statements(answer: str, expected: list[str]) -> N
     assert [s.text for s in statements(answer)] == expected
 
 
+INTRODUCED = {
+    "after a colon": (
+        "To open an account you need:\n- a passport\n- a photo. It must be recent.\n\nThen call us.",
+        [
+            "To open an account you need: a passport",
+            "To open an account you need: a photo.",
+            "It must be recent.",
+            "Then call us.",
+        ],
+    ),
+    "after a stop, on one line": (
+        "手順は次のとおりです。①申込書を書きます。②窓口に出します。",
+        ["手順は次のとおりです: 申込書を書きます。", "手順は次のとおりです: 窓口に出します。"],
+    ),
+    "under a heading": ("**费用**\n1. 成人5元\n2. 儿童免费", ["费用: 成人5元", "费用: 儿童免费"]),
+    "a list that nothing introduces": ("- Mondays\n- Fridays", ["Mondays", "Fridays"]),
+}
+
+
+@pytest.mark.parametrize(("answer", "expected"), INTRODUCED.values(), ids=INTRODUCED)
+def test_an_item_is_read_after_what_introduces_its_list(answer: str, expected: list[str]) -> None:
+    assert [s.introduced for s in statements(answer)] == expected
+
+
 @settings(deadline=None)  # the first text loads the dictionaries
 @given(
     st.lists(
