@@ -87,6 +87,10 @@ ANSWERS = {
         "I'm sorry, but the card is not free.",
         ["but the card is not free."],
     ),
+    "a lead-in, and a service": (
+        "手続きの流れをご案内します。係員が会場までご案内いたします。",
+        ["係員が会場までご案内いたします。"],
+    ),
     "labels of items": ("- **Fees:**\n  - 5 EUR", ["5 EUR"]),
     "code": ("Run this:\n```\nrm -rf build\n```", ["rm -rf build"]),
     "all together": (
