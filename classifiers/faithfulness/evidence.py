@@ -190,12 +190,13 @@ class Contexts:
         numbers = self._numbers_of(each, window, worked_out)
         novelty = self._novelty(each, best, window, numbers, unbound, negations, same_matter, copied)
         features = self._features(each, novelty, unbound, negations, open_share, best)
-        quoted = copied and self._known.quotes(squeezed)
-        if listed:
-            quoted = copied and self._known.says(_squeezed(listed))
-        reworded = open_share >= REWORDED and not any(each.line.affirmed in line.affirmed for line in window)
         if listed:  # the words of an item say little without its introduction, which may deny it
+            quoted = copied and self._known.says(_squeezed(listed))
             reworded = not quoted
+        else:
+            quoted = copied and self._known.quotes(squeezed)
+            known = any(each.line.affirmed in line.affirmed for line in window)
+            reworded = open_share >= REWORDED and not known
         denied_beside = sum(len(line.denials) for line in window) > len(each.line.denials)
         return Evidence(features, novelty, place, copied, quoted, reworded, denied_beside)
 

@@ -17,7 +17,6 @@ from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unch
 from classifiers.faithfulness.evidence import Contexts, Evidence, Features
 from classifiers.faithfulness.examination import NO_PLACE, Examined, examine
 from classifiers.faithfulness.statements import Statement
-from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.faithfulness.weighing import BELOW_CUT, EvidenceModel, weighed
 from encoders import EncoderError
 from encoders.pairs import PairModel
@@ -46,7 +45,6 @@ OVERRULED: Final = {
 # RAGTruth and JHARS 1 of 56 and 6 of 316.
 AGAINST: Final = -1.5
 AGAINST_BESIDE_A_DENIAL: Final = -1.0
-SHORT: Final = {"en": 90, "ja": 36, "zh": 36}  # characters
 OPEN: Final = 0.7  # share of its words that the sentences beside it leave open
 POINTS_BACK: Final = re.compile(
     r"(?:it|its|they|their|this|that|these|those|he|she)\b|[こそ][れの]|[这那它]", re.I
@@ -85,11 +83,10 @@ def _read_against(evidence: Evidence, reading: float) -> bool:
 
 def _can_be_doubted(statement: Statement, evidence: Evidence) -> bool:
     """Whether a reading against a statement is believed though its words stand there."""
-    claim = statement.claim
-    short = len(claim) < SHORT[script_language(claim)] and not POINTS_BACK.match(claim)
+    alone = statement.is_short and not POINTS_BACK.match(statement.claim)
     # The words of an item may stand in the contexts under another heading.
     copied = evidence.quoted if statement.introduction else evidence.copied
-    return short and not copied and evidence.features.uncovered_window <= OPEN
+    return alone and not copied and evidence.features.uncovered_window <= OPEN
 
 
 def to_read(statement: Statement, evidence: Evidence, known: Contexts) -> Pair | float:

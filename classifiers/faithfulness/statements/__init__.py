@@ -22,7 +22,7 @@ JOINED = re.compile(
     re.IGNORECASE,
 )
 CONTRAST = re.compile(r"(?<=[すたんいだるけ])(?:が|けれども|けれど|けど)、$")
-LONGEST_ITEM = {"en": 90, "ja": 36, "zh": 36}  # characters of one that its introduction completes
+SHORT = {"en": 90, "ja": 36, "zh": 36}  # characters
 TITLE_WORDS = 6  # a heading of up to six words (or twice as many characters) names a part and claims nothing
 TITLE_CHARACTERS = 12
 
@@ -41,6 +41,11 @@ class Statement:
     def __post_init__(self) -> None:
         if not self.claim:
             object.__setattr__(self, "claim", self.text)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it may lack what stands around it, and is read well: long claims are misread."""
+        return len(self.claim) < SHORT[script_language(self.claim)]
 
     @property
     def introduced(self) -> str:
@@ -99,7 +104,7 @@ def _introductions(answer: str, found: Iterable[Sentence]) -> Iterator[tuple[Sen
 
 def _introduced(answer: str, each: Statement, introduction: Sentence) -> Statement:
     """An item with what introduces it; a long one says enough by itself."""
-    if len(each.claim) >= LONGEST_ITEM[script_language(each.claim)]:
+    if not each.is_short:
         return each
     plain = introduction.text.strip(" \t　*_#:：。.")
     return replace(each, introduction=plain, listed=answer[introduction.start : each.end])
