@@ -151,7 +151,8 @@ def _number_patterns() -> Iterator[Look]:
     about = (
         r"(?P<about>(?:about|around|approximately|approx\.|nearly|almost|roughly|約|およそ|约|大约|近)\s*)?"
     )
-    written = f"(?P<unit>{_any_unit()})?"
+    between = "calendar|consecutive|full|whole|complete|further|more|additional|extra|clear"
+    written = rf"(?:(?:(?:{between})[\s-])?(?P<unit>{_any_unit()}))?"
     digits = r"(?:\d{1,3}(?:,\d{3}){1,6}(?!\d)|\d{1,18}(?!\d))(?:\.\d{1,18})?"
     number = rf"{digits}(?:{KANJI}{{1,9}}(?:\d{{1,18}})?){{0,6}}"
     scale = r"(?:\s?(?P<scale>thousand|million|billion|trillion|bn|k)\b)?(?:st|nd|rd|th)?"
@@ -184,6 +185,7 @@ def _compound_patterns() -> Iterator[Look]:
     digit = rf"\d|{KANJI}"
     tenths = rf"块(?P<m>{digit})毛?|元(?P<jiao>{digit})角"
     yield Look("块 元", rf"(?P<n>\d{{1,5}}|{KANJI}{{1,6}})(?:{tenths})(?![\d个块])", _jiao)
+    yield Look("角", rf"(?P<n>{digit})角(?P<m>{digit})分", _jiao_and_fen)
     yield Look("折", rf"打?(?P<n>{digit})[.点]?(?P<m>{digit})?折(?![叠扣页痕])", _discount)
     yield Look("quarter quarters", r"\b(?P<n>an?|three) quarters? of (?P<hour>an hour)?", _quarters)
     yield Look("度", r"(?<![\d.,])(?P<n>\d{1,2})度(?P<m>\d)分", _degrees)
@@ -205,6 +207,11 @@ def _jiao(match: re.Match[str]) -> Iterator[Quantity]:
     """两块八, 二元八角: 2.80."""
     tenths = kanji_value(match["m"] or match["jiao"])
     yield _quantity(kanji_value(match["n"]) + tenths / 10, "cny", match[0])
+
+
+def _jiao_and_fen(match: re.Match[str]) -> Iterator[Quantity]:
+    """七角九分: 0.79."""
+    yield _quantity(kanji_value(match["n"]) / 10 + kanji_value(match["m"]) / 100, "cny", match[0])
 
 
 def _discount(match: re.Match[str]) -> Iterator[Quantity]:

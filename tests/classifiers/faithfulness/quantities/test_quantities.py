@@ -27,12 +27,15 @@ SAME = [
     ("80 %", "four fifths of the price"), ("a third of it", "33 %"), ("90 %", "nine out of ten"), ("12 months", "84 pounds a year"),
     ("£4.20", "4 pounds 20"), ("a hundred euros", "100 euros"), ("a hundred and twenty", "120"), ("500 grams", "half a kilo"), ("3 hours 25 minutes", "3 h 25 min"),
     ("1 May 2025", "01.05.2025"), ("31 March", "the end of March"), ("28 February", "the last day of February"), ("12 eggs", "a dozen eggs"), ("twice", "doubled"),
+    ("three calendar months", "3 months"), ("5 consecutive days", "five days"), ("ten more minutes", "10 minutes"),
+    ("七角九分", "0.79元"), ("5角", "0.5元"), ("10キロ", "10 kg"), ("10キロ", "10キロメートル"), ("2泊", "2 nights"), ("3个", "3盒"), ("一晚", "1泊"),
     ("v2.1", "version 2.1"), ("Ver.3以降", "バージョン3以降"), ("时间：7:00", "早上7点"),
 ]  # fmt: skip
 DIFFERENT = [
     ("1,200円", "1,300円"), ("30%", "31%"), ("令和5年", "2024年"), ("14 weeks", "14 days"), ("5:30 p.m.", "17:00"), ("version 2.3.1", "version 2.3.2"),
     ("about 5,000 people", "6,000 people"), ("010-1234-5678", "010-1234-5679"), ("https://a.example/1", "https://a.example/2"),
     ("76 °C", "165 °F"), ("half an hour", "half a day"), ("25 hours", "1 day"), ("一个月", "两个月"), ("半年", "半日"), ("half past eight", "9:30"), ("ten in the evening", "21:00"), ("31 cents", "€0.30"), ("16", "between four and twelve"),
+    ("four weeks", "four working days"), ("two full weeks", "two business days"), ("0.49角", "0.49元"), ("10グラム", "10キロ"),
     ("v1.2", "v2.1"), ("はver2.0が", "version 2.1"),
 ]  # fmt: skip
 
@@ -52,7 +55,14 @@ def test_other_quantities_are_new(one: str, other: str) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("10 USD", "10 EUR"), ("180 hours", "10800 EUR"), ("5営業日", "5日"), ("1,000ドル", "1,000円")],
+    [
+        ("10 USD", "10 EUR"),
+        ("180 hours", "10800 EUR"),
+        ("5営業日", "5日"),
+        ("1,000ドル", "1,000円"),
+        ("2箱", "2錠"),
+        ("三袋", "3片"),
+    ],
 )
 def test_the_same_number_of_something_else_is_told_apart(one: str, other: str) -> None:
     assert {QuantityPool(quantities(other)).find(q) for q in quantities(one)} == {"other unit"}
