@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Final
 
 from classifiers.faithfulness.statements.citations import without_sources
 from classifiers.faithfulness.statements.clauses import clauses
 from classifiers.faithfulness.statements.segmentation import Sentence, script_language, sentences
-from classifiers.faithfulness.statements.speech_acts import speech_act
+from classifiers.faithfulness.statements.speech_acts import SpeechAct, speech_act
 
 __all__ = ["Statement", "statements", "statements_to_judge", "too_long"]
 
@@ -23,6 +24,7 @@ JOINED = re.compile(
 )
 CONTRAST = re.compile(r"(?<=[すたんいだるけ])(?:が|けれども|けれど|けど)、$")
 SHORT = {"en": 90, "ja": 36, "zh": 36}  # characters
+CLAIMS: Final[Set[SpeechAct]] = {"claim", "lead_in"}  # of a clause or an item, which introduces nothing
 TITLE_WORDS = 6  # a heading of up to six words (or twice as many characters) names a part and claims nothing
 TITLE_CHARACTERS = 12
 
@@ -56,7 +58,8 @@ class Statement:
 def statements(answer: str) -> list[Statement]:
     """The statements of an answer, in order, without overlap; greetings, questions and refusals are none.
 
-    Nor is the only row of a table, where nothing else is claimed.
+    Nor is the only row of a table, where nothing else is claimed. What only a model takes for no claim is one
+    where the answer has no other: 「目盛りまで入れてください。」.
     """
     return [*_remembered(answer)]
 
@@ -64,16 +67,20 @@ def statements(answer: str) -> list[Statement]:
 @lru_cache(MOST_REMEMBERED)
 def _remembered(answer: str) -> tuple[Statement, ...]:
     read = sentences(answer)
-    told = without_sources(_without_table_heads(answer, read))
-    found = tuple(
-        _introduced(answer, each, introduction) if introduction and each.start == sentence.start else each
-        for sentence, introduction in _introductions(answer, told)
-        for each in _statements_of(sentence)
-    )
+    told = list(without_sources(_without_table_heads(answer, read)))
+    found = _found(answer, told, CLAIMS) or _found(answer, told, {*CLAIMS, "aside"})
     rows = sum(sentence.kind == "row" for sentence in read)
     if len(found) == rows == 1:  # whether it names columns or fills them, nobody can tell
         return ()
     return found
+
+
+def _found(answer: str, told: Sequence[Sentence], claims: Set[SpeechAct]) -> tuple[Statement, ...]:
+    return tuple(
+        _introduced(answer, each, introduction) if introduction and each.start == sentence.start else each
+        for sentence, introduction in _introductions(answer, told)
+        for each in _statements_of(sentence, claims)
+    )
 
 
 def statements_to_judge(answer: str, *, most: int) -> list[Statement] | str:
@@ -110,7 +117,7 @@ def _introduced(answer: str, each: Statement, introduction: Sentence) -> Stateme
     return replace(each, introduction=plain, listed=answer[introduction.start : each.end])
 
 
-def _statements_of(sentence: Sentence) -> Iterator[Statement]:
+def _statements_of(sentence: Sentence, claims: Set[SpeechAct]) -> Iterator[Statement]:
     if sentence.kind == "heading" and _is_title(sentence.text):
         return
     if sentence.kind in ("code", "row"):
@@ -126,12 +133,12 @@ def _statements_of(sentence: Sentence) -> Iterator[Statement]:
         text = sentence.text[clause.start : clause.end]
         alone = _alone(text, opens=clause.start == 0) if len(cut) > 1 else text
         act = speech_act(alone)
-        # A clause or an item introduces nothing; of an item, which is short, only the rules know more.
-        claims = act in ("claim", "lead_in") or (act == "aside" and sentence.kind == "item")
-        if claims:
+        # Of an item, which is short, only the rules know more.
+        claimed = act in claims or (act == "aside" and sentence.kind == "item")
+        if claimed:
             at = sentence.start + clause.start
             yield Statement(text, at, at + len(text), _with_subject(clause.subject if shared else "", alone))
-        shared = shared and claims
+        shared = shared and claimed
 
 
 def _alone(clause: str, *, opens: bool) -> str:

@@ -93,6 +93,14 @@ ANSWERS = {
     ),
     "labels of items": ("- **Fees:**\n  - 5 EUR", ["5 EUR"]),
     "code": ("Run this:\n```\nrm -rf build\n```", ["rm -rf build"]),
+    "a request, where nothing else is claimed": (
+        "はい。内釜についている目盛りまで入れてください。",
+        ["内釜についている目盛りまで入れてください。"],
+    ),
+    "a request, where something else is": (
+        "料金は500円です。お客様番号をお知らせください。",
+        ["料金は500円です。"],
+    ),
     "all together": (
         "こんにちは。料金は500円です。他にご質問がございましたら、お気軽にお問い合わせください。",
         ["料金は500円です。"],
