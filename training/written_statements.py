@@ -33,6 +33,7 @@ class Written:
 
     language: str
     passages: tuple[str, ...]
+    sister: str  # of the first passage
     question: str
     text: str
     supported: bool
@@ -55,8 +56,9 @@ def written_statements(language: str) -> tuple[Written, ...]:
 
 def _read(language: str, lines: Sequence[str], *, kept: bool) -> Iterator[Written]:
     beside = tuple(line[3:] for line in lines if line.startswith("C: "))
-    for place, sister in enumerate(("A: ", "B: ")):
-        passages = *(line[3:] for line in lines if line.startswith(sister)), *beside
+    sisters = [line[3:] for line in lines if line.startswith(("A: ", "B: "))]
+    for place, passage in enumerate(sisters):
+        passages = (passage, *beside)
         question = ""
         for line in lines:
             if line.startswith("Q: "):
@@ -65,7 +67,7 @@ def _read(language: str, lines: Sequence[str], *, kept: bool) -> Iterator[Writte
                 supported = line[place] == "+"
                 text, marked = _unmarked(line[3:].replace(":: ", ":\n- "))
                 wrong = () if supported else marked or ((0, len(text)),)
-                yield Written(language, passages, question, text, supported, wrong, kept)
+                yield Written(language, passages, sisters[1 - place], question, text, supported, wrong, kept)
 
 
 def _unmarked(marked: str) -> tuple[str, tuple[Span, ...]]:
