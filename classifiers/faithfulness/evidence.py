@@ -137,7 +137,6 @@ class Evidence:
     copied: bool  # it stands in the contexts word for word
     quoted: bool  # and is a whole sentence there, or an item after the same introduction
     reworded: bool  # in other words than the contexts, whatever it denies; or an item by itself
-    denied_beside: bool  # the place that supports it denies more than it does
 
 
 class Contexts:
@@ -197,8 +196,7 @@ class Contexts:
             quoted = copied and self._known.quotes(squeezed)
             known = any(each.line.affirmed in line.affirmed for line in window)
             reworded = open_share >= REWORDED and not known
-        denied_beside = sum(len(line.denials) for line in window) > len(each.line.denials)
-        return Evidence(features, novelty, place, copied, quoted, reworded, denied_beside)
+        return Evidence(features, novelty, place, copied, quoted, reworded)
 
     def _features(
         self,

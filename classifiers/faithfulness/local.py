@@ -17,6 +17,7 @@ from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unch
 from classifiers.faithfulness.evidence import Contexts, Evidence, Features
 from classifiers.faithfulness.examination import NO_PLACE, Examined, examine
 from classifiers.faithfulness.statements import Statement
+from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.faithfulness.weighing import BELOW_CUT, EvidenceModel, weighed
 from encoders import EncoderError
 from encoders.pairs import PairModel
@@ -27,9 +28,9 @@ SHIPPED: Final = Path(__file__).with_name("local_weights.json")
 FIGURES: Final = (*Features.names(), "reading", "doubted_words")
 SUREST: Final = 4.0  # log odds beyond which a reading says no more
 UNREAD: Final = 0.0  # log odds of what is not read: they say nothing
-# Log odds above which a reading overrules what contradicts a reworded statement. Of true statements that have
-# nothing but a negation against them 23 of 42 are read so (training/answers), of false ones 4 of 51 (and our
-# probes); of answers 23 faithful ones of 1,090 and 16 unfaithful ones of 1,135 pass by it.
+# Log odds above which a reading overrules what contradicts a statement. Of reworded ones that only a negation
+# speaks against 52 of 63 true ones pass by it and 10 of 51 false ones, of those with another number 49 of 288
+# and 19 of 506 (training/answers and kept statements, RAGTruth, FactCG).
 OVERRULED: Final = {
     "negation_added": 0.0,
     "negation_dropped": 0.0,
@@ -38,13 +39,17 @@ OVERRULED: Final = {
     "exchanged": 1.5,
     "crossed": 1.5,
 }
+# Of copies with another negation 8 of 42 true ones and none of 78 false ones (the same, and the passages' own
+# sentences beside their sisters); with other numbers, or parts turned round, false ones are read as true.
+OVERRULED_IN_A_COPY: Final = {"negation_added": 2.0, "negation_dropped": 2.0}
 
 # Log odds below which the reading of a statement holds it back though its words stand there: "needs a credit
-# card" where none is needed. Long ones are misread, and those whose subject stands before them. Of answers of
-# helpdesks that pass by their words, 46 wrong ones of 431 are stopped by it and 10 right ones of 921; of
-# RAGTruth and JHARS 1 of 56 and 6 of 316.
+# card" where none is needed. Long ones are misread, and those whose subject stands before them, and items of
+# lists. Of statements that pass by their words 144 of 449 false ones are stopped by it and 43 of 1,309 true
+# ones (training/answers and kept statements), of RAGTruth and JHARS none of 9 and 19 of 356.
 AGAINST: Final = -1.5
-AGAINST_BESIDE_A_DENIAL: Final = -1.0
+AGAINST_AN_ITEM: Final = -3.0
+DOUBTED: Final = {"en": 60, "ja": 36, "zh": 36}  # characters of a statement
 OPEN: Final = 0.7  # share of its words that the sentences beside it leave open
 POINTS_BACK: Final = re.compile(
     r"(?:it|its|they|their|this|that|these|those|he|she)\b|[こそ][れの]|[这那它]", re.I
@@ -66,24 +71,20 @@ def figures(evidence: Evidence, reading: float) -> tuple[float, ...]:
 
 
 def contradicted(evidence: Evidence, reading: float) -> bool:
-    """Whether a statement is held back whatever its score.
-
-    What contradicts a copy of the contexts does; of a statement in words of its own it may be misread.
-    """
-    against = evidence.features.contradictions
-    if not evidence.reworded:
-        return bool(against)
-    return any(reading <= OVERRULED.get(name, math.inf) for name in against)
+    """Whether a statement is held back whatever its score, as no reading overrules what contradicts it."""
+    overruled = OVERRULED if evidence.reworded else OVERRULED_IN_A_COPY
+    return any(reading <= overruled.get(name, math.inf) for name in evidence.features.contradictions)
 
 
-def _read_against(evidence: Evidence, reading: float) -> bool:
+def _read_against(one: Examined, reading: float) -> bool:
     """Whether a reading holds back a statement that can be doubted, whatever its words."""
-    return reading < (AGAINST_BESIDE_A_DENIAL if evidence.denied_beside else AGAINST)
+    return reading < (AGAINST_AN_ITEM if one.statement.introduction else AGAINST)
 
 
 def _can_be_doubted(statement: Statement, evidence: Evidence) -> bool:
     """Whether a reading against a statement is believed though its words stand there."""
-    alone = statement.is_short and not POINTS_BACK.match(statement.claim)
+    claim = statement.claim
+    alone = len(claim) < DOUBTED[script_language(claim)] and not POINTS_BACK.match(claim)
     # The words of an item may stand in the contexts under another heading.
     copied = evidence.quoted if statement.introduction else evidence.copied
     return alone and not copied and evidence.features.uncovered_window <= OPEN
@@ -179,7 +180,7 @@ class LocalJudge:
 
     def _verdict(self, doubt: _Doubt, reading: float) -> StatementVerdict:
         one, read = doubt.examined, not isinstance(doubt.asked, float)
-        doubted = read and not doubt.decides and _read_against(one.evidence, reading)
+        doubted = read and not doubt.decides and _read_against(one, reading)
         weighing = reading if doubt.decides else UNREAD  # what could change nothing has its score from words
         verdict = weighed(
             one,
