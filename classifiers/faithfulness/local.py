@@ -44,11 +44,10 @@ OVERRULED: Final = {
 OVERRULED_IN_A_COPY: Final = {"negation_added": 2.0, "negation_dropped": 2.0}
 
 # Log odds below which the reading of a statement holds it back though its words stand there: "needs a credit
-# card" where none is needed. Long ones are misread, and those whose subject stands before them, and items of
+# card" where none is needed. Long ones are misread, those whose subject stands before them, and items of
 # lists. Of statements that pass by their words 144 of 449 false ones are stopped by it and 43 of 1,309 true
 # ones (training/answers and kept statements), of RAGTruth and JHARS none of 9 and 19 of 356.
 AGAINST: Final = -1.5
-AGAINST_AN_ITEM: Final = -3.0
 DOUBTED: Final = {"en": 60, "ja": 36, "zh": 36}  # characters of a statement
 OPEN: Final = 0.7  # share of its words that the sentences beside it leave open
 POINTS_BACK: Final = re.compile(
@@ -76,18 +75,12 @@ def contradicted(evidence: Evidence, reading: float) -> bool:
     return any(reading <= overruled.get(name, math.inf) for name in evidence.features.contradictions)
 
 
-def _read_against(one: Examined, reading: float) -> bool:
-    """Whether a reading holds back a statement that can be doubted, whatever its words."""
-    return reading < (AGAINST_AN_ITEM if one.statement.introduction else AGAINST)
-
-
 def _can_be_doubted(statement: Statement, evidence: Evidence) -> bool:
     """Whether a reading against a statement is believed though its words stand there."""
     claim = statement.claim
-    alone = len(claim) < DOUBTED[script_language(claim)] and not POINTS_BACK.match(claim)
-    # The words of an item may stand in the contexts under another heading.
-    copied = evidence.quoted if statement.introduction else evidence.copied
-    return alone and not copied and evidence.features.uncovered_window <= OPEN
+    if statement.introduction or POINTS_BACK.match(claim) or len(claim) >= DOUBTED[script_language(claim)]:
+        return False
+    return not evidence.copied and evidence.features.uncovered_window <= OPEN
 
 
 def to_read(statement: Statement, evidence: Evidence, known: Contexts) -> Pair | float:
@@ -180,7 +173,7 @@ class LocalJudge:
 
     def _verdict(self, doubt: _Doubt, reading: float) -> StatementVerdict:
         one, read = doubt.examined, not isinstance(doubt.asked, float)
-        doubted = read and not doubt.decides and _read_against(one, reading)
+        doubted = read and not doubt.decides and reading < AGAINST
         weighing = reading if doubt.decides else UNREAD  # what could change nothing has its score from words
         verdict = weighed(
             one,
