@@ -46,7 +46,7 @@ class Statement:
 
     @property
     def is_short(self) -> bool:
-        """Whether it may lack what stands around it, and is read well: long claims are misread."""
+        """Whether it may lack what stands around it; a long one says enough by itself."""
         return len(self.claim) < SHORT[script_language(self.claim)]
 
     @property
@@ -110,7 +110,7 @@ def _introductions(answer: str, found: Iterable[Sentence]) -> Iterator[tuple[Sen
 
 
 def _introduced(answer: str, each: Statement, introduction: Sentence) -> Statement:
-    """An item with what introduces it; a long one says enough by itself."""
+    """An item with what introduces it, if it is short."""
     if not each.is_short:
         return each
     plain = introduction.text.strip(" \t　*_#:：。.")
