@@ -26,6 +26,8 @@ FORBIDDING = re.compile(r"\b(?:prohibit|forb[ai]d|bann?(?:ed|s)\b|refus|den(?:y|
 PREPOSITIONS = frozenset(["from", "to", "for", "than", "before", "after", "into", "onto", "until"])
 PARTICLES = {p: p for p in [*"がをにへとで", "から", "まで", "より", *"从由向到给对比被把在"]} | {"は": "が"}
 MOST_ROLES = 8  # words; in a longer sentence the word before says little about a word's part in it
+# What stands between two things of one enumeration: no particle but those that join.
+ENUMERATION = re.compile(r"[^ぁ-ん、・]*(?:(?:、|・|または|もしくは|および|ならびに|[とやか])[^ぁ-ん、・]*)+")
 TELLING_PAIR = 0.65  # rarity; below it stand pairs with kana
 
 
@@ -137,7 +139,7 @@ def swapped(said: Line, here: Sequence[Line]) -> tuple[tuple[str, str], ...]:
     for line in here:
         if bool(PASSIVE.search(said.plain)) == bool(PASSIVE.search(line.plain)):
             found += _turned_round(said, line) + _in_each_others_role(said, line)
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(pair for pair in found if not _enumerated(said.plain, *pair)))
 
 
 def _turned_round(said: Line, line: Line) -> list[tuple[str, str]]:
@@ -158,6 +160,13 @@ def _turned_round(said: Line, line: Line) -> list[tuple[str, str]]:
             if pair[0].isdecimal() == pair[1].isdecimal():  # a number and a thing have no part in common
                 found.append(pair)
     return found
+
+
+def _enumerated(text: str, *pair: str) -> bool:
+    """Whether two Japanese things stand in one enumeration, in any order: 電話、窓口またはメール."""
+    first, last = sorted(pair, key=text.find)
+    between = text.partition(first)[2].partition(last)[0]
+    return bool(ENUMERATION.fullmatch(between))
 
 
 def _in_each_others_role(said: Line, line: Line) -> list[tuple[str, str]]:
