@@ -52,10 +52,10 @@ class Example:
     wrong: tuple[Span, ...]  # in the claim
 
 
-def examples(found: Sequence[Written], *, kept: bool) -> Iterator[Example]:
-    """What is learnt from, or what is kept from it."""
+def examples(found: Sequence[Written]) -> Iterator[Example]:
+    """What is learnt from, among other passages, or what is kept from it."""
     for one in found:
-        beside = [random.choice(found).passages[0] for _ in range(BESIDE)] if not kept else []
+        beside = [] if one.kept else [random.choice(found).passages[0] for _ in range(BESIDE)]
         lines = Passages((*one.passages, *beside)).lines
         for claim, wrong in _claims(one):
             supported = one.supported or not wrong
@@ -143,7 +143,7 @@ def measure(what: Support) -> None:
         statements_kept = [one for one in written_statements(language) if one.kept]
         sentences_kept = list(sister_sentences(language, kept=True))
         for name, some in (("statements", statements_kept), ("sentences", sentences_kept)):
-            kept = sorted(examples(some, kept=True), key=_tokens)
+            kept = sorted(examples(some), key=_tokens)
             with torch.no_grad():
                 logits = [x for at in range(0, len(kept), 32) for x in what(kept[at : at + 32])[0].tolist()]
             area = roc_auc_score([one.supported for one in kept], logits)
@@ -155,7 +155,7 @@ def main() -> None:
     arguments = begun(training_command(__doc__, RATE))
     what = untrained(arguments.begin)
     if arguments.passes:
-        found = [one for language in LANGUAGES for one in examples(_learnt(language), kept=False)]
+        found = [one for language in LANGUAGES for one in examples(_learnt(language))]
         share = np.mean([one.supported for one in found])
         print(f"{len(found):,} statements, {share:.0%} of them supported", flush=True)
         train(what, found, arguments.passes, arguments.rate)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from classifiers.faithfulness.quantities import quantities
 from classifiers.faithfulness.quantities.pool import QuantityPool
+from classifiers.faithfulness.quantities.units import UNITS
 
 SAME = [
     ("1,200円", "千二百円"), ("¥1200", "１，２００円"), ("3.5万円", "35,000円"), ("1億2000万人", "120,000,000人"), ("八百元", "800元"),
@@ -106,3 +109,8 @@ def test_any_text_can_be_read(text: str) -> None:
 @given(st.integers(min_value=0, max_value=10**9))
 def test_thousands_separators_change_nothing(number: int) -> None:
     assert {q.value for q in quantities(f"{number:,} EUR")} == {q.value for q in quantities(f"{number} EUR")}
+
+
+@pytest.mark.parametrize("form", [form for forms in UNITS.values() for form in forms.split("|")])
+def test_each_form_of_a_unit_is_whole_by_itself(form: str) -> None:
+    re.compile(form)  # all forms are put together again, the longest first
