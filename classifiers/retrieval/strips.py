@@ -6,11 +6,10 @@ table with its head, a heading with what follows.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from classifiers.faithfulness.statements.segmentation import Sentence, sentences
+from classifiers.faithfulness.statements.segmentation import Sentence, announces, sentences
 from classifiers.faithfulness.wording import folded, terms
 from classifiers.retrieval.evidence import asked_about
 
@@ -21,7 +20,6 @@ LONGEST_STRIP = 1_200  # characters; a list or table that is longer is cut
 # Of the best strip's share of the question's words: keeps the answer of 95 to 99 % of development questions
 # in 58 to 65 % of the text (benchmarks/corrective.py).
 KEPT_FROM = 0.3
-ANNOUNCES = re.compile(r"[:：]\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ def _goes_with(group: Sequence[Sentence], sentence: Sentence) -> bool:
     if last.kind == "heading" or (last.kind == sentence.kind and sentence.kind in ("row", "item", "code")):
         return True
     if sentence.kind != "text":
-        return bool(ANNOUNCES.search(last.text))
+        return announces(last.text)
     return last.kind == "text" and len(group) < STRIP_SENTENCES
 
 

@@ -17,7 +17,7 @@ from bs4 import BeautifulSoup
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from classifiers.faithfulness.statements.segmentation import LIST_MARK, sentences
+from classifiers.faithfulness.statements.segmentation import LIST_MARK, announces, sentences
 
 __all__ = ["GOES_ON", "PATH_SEPARATOR", "Chunk", "chunks", "heading_of"]
 
@@ -29,7 +29,6 @@ _PARAGRAPHS = re.compile(r"\n[ \t\u3000]*\n+")
 _SPACES = re.compile(r"[ \t\u00a0]+")
 _DIGIT = re.compile(r"\d")
 GOES_ON = "- …"  # an item in place of those that another passage holds
-_ANNOUNCES = re.compile(r"[:：]\s*$")  # what comes next belongs to it
 _BREAKS = ("\n", "。", "，", "、", "; ", ", ", " ")  # where to cut what has no sentences
 
 
@@ -222,7 +221,7 @@ def _packed(pieces: Sequence[str], least: int, most: int) -> Iterator[str]:
     for piece in pieces:
         if packs and len(_joined([*packs[-1], piece])) <= most:
             packs[-1].append(piece)
-        elif packs and len(packs[-1]) > 1 and _ANNOUNCES.search(packs[-1][-1]):
+        elif packs and len(packs[-1]) > 1 and announces(packs[-1][-1]):
             packs.append([packs[-1].pop(), piece])
         else:
             packs.append([piece])

@@ -17,7 +17,7 @@ from typing import Literal
 
 import sentencex
 
-__all__ = ["LIST_MARK", "Sentence", "lines", "script_language", "sentences"]
+__all__ = ["LIST_MARK", "Sentence", "announces", "lines", "script_language", "sentences"]
 
 Kind = Literal["text", "item", "heading", "row", "code"]
 
@@ -97,6 +97,11 @@ def script_language(text: str) -> Literal["en", "ja", "zh"]:
     if (kana + han) * 4 < latin:
         return "en"
     return "ja" if kana * 20 > han else "zh" if han else "en"
+
+
+def announces(text: str) -> bool:
+    """Whether what comes next belongs to it: it ends in a colon."""
+    return text.rstrip().endswith((":", "："))
 
 
 def sentences(text: str) -> list[Sentence]:
