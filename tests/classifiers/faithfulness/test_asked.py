@@ -15,6 +15,8 @@ from classifiers.faithfulness.told import told_numbers
         ("How much is it for 2 children at 8 am?", ["480", "2"]),
         ("I'm 67, is it free for me?", ["67"]),
         ("Can I hand it back if I bought it 12 days ago?", ["12"]),
+        ("I study law and will do a 10-week internship, may I take leave?", ["70"]),
+        ("I paid $30 and would like to know if it is $20", ["30"]),
         ("Is it 50 dollars?", []),
         ("So it costs $50, right?", []),
         ("The website says it costs $50, what do I pay?", []),
