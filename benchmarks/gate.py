@@ -3,6 +3,7 @@
     python -m benchmarks.gate speed          p50 and p95 of a judgement by number of examples, CPU time
     python -m benchmarks.gate quality DATA   per slice: share that reaches RAG, share that goes to a person
                                              (unsure), and AUROC against must
+    python -m benchmarks.gate promises DATA  the same shares by what `max_false_refusal` promises, over splits
 
 DATA is the folder of development data. Policies are built as an operator would build them: half of the must
 questions as examples (English: and half of the near ones as may; Japanese and Chinese: the documents and a
@@ -15,7 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -35,6 +38,7 @@ from classifiers.gate.examples import ExampleGate
 from classifiers.gate.lexical import Rarity
 from classifiers.gate.passages import PassageScope
 from encoders import Encoder, encode_one
+from encoders.memo import MemoEncoder
 from encoders.shipped import load_shipped
 from encoders.testing import HashingEncoder
 from storage.testing import MemoryIndex
@@ -45,6 +49,8 @@ MUST, NEAR = "must_in_scope", ("may_near_oos", "may_near_other_docs")
 BANK = "Questions about cards, accounts and payments of our bank."
 SIZES = (0, 10, 100, 1_000, 10_000)
 PROMISE = 0.02
+PROMISES = (0.02, 0.05, 0.1)
+SPLITS = {"en": 6, "ja": 2, "zh": 2}
 
 Scores = NDArray[np.float64]
 Slices = Mapping[str, Sequence[str]]
@@ -104,12 +110,38 @@ async def quality(data: Path) -> None:
         table(judged, tfidf(policy, rest) if policy.may.examples else {})
 
 
-def read_slices(path: Path) -> dict[str, list[str]]:
+async def promises(data: Path) -> None:
+    """What becomes of each slice where more or fewer must-questions may be kept from RAG."""
+    encoder = MemoEncoder(load_shipped(), size=50_000)
+    shown = Table("language", "promise", "slice", "n", "reach RAG", "to a person", "refused")
+    for language, splits in SPLITS.items():
+        sources: list[ScopeSource] = []
+        if language != "en":
+            sources.append(await documents(rows(data / "gate" / f"{language}.corpus.jsonl"), encoder))
+        for promise in PROMISES:
+            found = defaultdict[str, Counter[str]](Counter)
+            for seed in range(splits):
+                slices = read_slices(data / "gate" / f"{language}.dev.jsonl", seed)
+                policy, rest = operators_policy(language, slices)
+                gate = await ExampleGate.fit(policy, encoder, sources, max_false_refusal=promise)
+                for name, texts in rest.items():
+                    for text in texts if not name.startswith("mustnot") else ():
+                        verdict = await gate.judge(await encode_one(encoder, text), tenant="t")
+                        found[name][verdict.label] += 1
+            for name, labels in sorted(found.items()):
+                count = labels.total()
+                kinds = (labels["must"], labels["unsure"], labels["may"] + labels["must_not"])
+                shares = (f"{each / count:.1%}" for each in kinds)
+                shown.add_row(language, f"{promise:.0%}", name, str(count), *shares)
+    Console(width=120).print(shown)
+
+
+def read_slices(path: Path, seed: int = 0) -> dict[str, list[str]]:
     """The texts of a file of cases, by slice, shuffled the same way each time."""
     slices: dict[str, list[str]] = defaultdict(list)
     for case in rows(path):
         slices[case["slice"]].append(case["text"])
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     return {name: [texts[i] for i in rng.permutation(len(texts))] for name, texts in slices.items()}
 
 
@@ -178,16 +210,19 @@ def row(judged: Mapping[str, Judged], name: str) -> str:
 
 
 def main() -> None:
-    """Run one of the two."""
+    """Run one of the three."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("speed", "quality"))
+    parser.add_argument("what", choices=("speed", "quality", "promises"))
     parser.add_argument("data", nargs="?", type=Path)
     options = parser.parse_args()
-    if options.what == "quality" and options.data is None:
-        parser.error("quality: expected the folder of development data")
-    asyncio.run(speed() if options.what == "speed" else quality(options.data))
+    if options.what == "speed":
+        asyncio.run(speed())
+    elif options.data is None:
+        parser.error(f"{options.what}: expected the folder of development data")
+    else:
+        asyncio.run((quality if options.what == "quality" else promises)(options.data))
 
 
 if __name__ == "__main__":
