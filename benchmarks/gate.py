@@ -94,9 +94,7 @@ async def quality(data: Path) -> None:
     for language in ("en", "ja", "zh"):
         slices = read_slices(data / "gate" / f"{language}.dev.jsonl")
         policy, rest = operators_policy(language, slices)
-        sources: list[ScopeSource] = []
-        if language != "en":
-            sources.append(await documents(rows(data / "gate" / f"{language}.corpus.jsonl"), encoder))
+        sources = await operators_documents(language, data, encoder)
         gate = await ExampleGate.fit(policy, encoder, sources, max_false_refusal=PROMISE)
         judged = {}
         for name, texts in rest.items():
@@ -115,9 +113,7 @@ async def promises(data: Path) -> None:
     encoder = MemoEncoder(load_shipped(), size=50_000)
     shown = Table("language", "promise", "slice", "n", "reach RAG", "to a person", "refused")
     for language, splits in SPLITS.items():
-        sources: list[ScopeSource] = []
-        if language != "en":
-            sources.append(await documents(rows(data / "gate" / f"{language}.corpus.jsonl"), encoder))
+        sources = await operators_documents(language, data, encoder)
         for promise in PROMISES:
             found = defaultdict[str, Counter[str]](Counter)
             for seed in range(splits):
@@ -157,6 +153,13 @@ def operators_policy(language: str, slices: Slices) -> tuple[Policy, dict[str, S
     must = ClassPolicy(BANK if language == "en" else "", tuple(slices[MUST][: used[MUST]]))
     rest = {name: texts[used.get(name, 0) :] for name, texts in slices.items()}
     return Policy(must=must, may=ClassPolicy("", tuple(may))), rest
+
+
+async def operators_documents(language: str, data: Path, encoder: Encoder) -> list[ScopeSource]:
+    """What the operator holds: nothing in English."""
+    if language == "en":
+        return []
+    return [await documents(rows(data / "gate" / f"{language}.corpus.jsonl"), encoder)]
 
 
 async def documents(rows: Sequence[Mapping[str, str]], encoder: Encoder) -> PassageScope:
@@ -218,11 +221,10 @@ def main() -> None:
     parser.add_argument("data", nargs="?", type=Path)
     options = parser.parse_args()
     if options.what == "speed":
-        asyncio.run(speed())
-    elif options.data is None:
+        return asyncio.run(speed())
+    if options.data is None:
         parser.error(f"{options.what}: expected the folder of development data")
-    else:
-        asyncio.run((quality if options.what == "quality" else promises)(options.data))
+    return asyncio.run({"quality": quality, "promises": promises}[options.what](options.data))
 
 
 if __name__ == "__main__":

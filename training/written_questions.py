@@ -18,7 +18,7 @@ from typing import Final
 
 from classifiers.faithfulness.statements.segmentation import LIST_MARK
 from gateway.rag.chunking import PATH_SEPARATOR
-from gateway.rag.pieces import ANNOUNCES
+from gateway.rag.pieces import introduces
 
 __all__ = ["Answer", "Piece", "Section", "written_sections"]
 
@@ -101,7 +101,7 @@ def _pieces(lines: Sequence[str], heading: str) -> Iterator[Piece]:
     for listed, places in groupby(range(len(lines)), key=lambda at: LIST_MARK.match(lines[at]) is not None):
         here = list(places)
         before = lines[here[0] - 1] if here[0] else ""
-        introduction = f"{before}\n" if listed and ANNOUNCES.search(before) else ""
+        introduction = f"{before}\n" if listed and introduces(before) else ""
         above = f"{heading}\n{introduction}"
         if listed and len(here) > 1:
             whole = "\n".join(lines[at] for at in here)

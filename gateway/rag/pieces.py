@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from classifiers.faithfulness.statements.segmentation import LIST_MARK, Sentence, sentences
+from classifiers.faithfulness.statements.segmentation import LIST_MARK, Sentence, announces, sentences
 from gateway.rag.chunking import GOES_ON, PATH_SEPARATOR
 from gateway.rag.passages import RetrievedPassage
 
-__all__ = ["ANNOUNCES", "Piece", "merged", "pieces", "quoted"]
+__all__ = ["Piece", "introduces", "merged", "pieces", "quoted"]
 
 LONGEST_LIST = 700  # characters
 
@@ -23,9 +23,7 @@ _POINTS_BACK = re.compile(
 )
 _HEADS = ("■", "□", "◆", "◇", "▼", "●", "★")  # with which plain text heads a part
 _ENDS = re.compile(r"[。．.!！:：;；]|\d")
-ANNOUNCES = re.compile(
-    r"[:：]\s*$|\b(?:the following|as follows|these)\b|次の|以下の|下記|如下|以下", re.IGNORECASE
-)  # of a sentence right before a list
+_POINTS_AHEAD = re.compile(r"\b(?:the following|as follows|these)\b|次の|下記|如下|以下", re.IGNORECASE)
 _CUT = GOES_ON.removeprefix("- ")
 
 
@@ -64,6 +62,11 @@ def pieces(passage: RetrievedPassage) -> Iterator[Piece]:
             span = range(at - 1, at + 1) if _leans(parts, at) else range(at, at + 1)
             yield Piece(passage=passage, sentences=parts, span=span, text=quoted(passage, parts, span))
         at = max(end, at + 1)
+
+
+def introduces(text: str) -> bool:
+    """Whether a sentence right before a list says that it comes."""
+    return announces(text) or _POINTS_AHEAD.search(text) is not None
 
 
 def _of_list(passage: RetrievedPassage, parts: tuple[Sentence, ...], at: int, end: int) -> Iterator[Piece]:
@@ -141,7 +144,7 @@ def _announces(parts: Sequence[Sentence], at: int) -> bool:
     """Whether a sentence only says that a list comes, which does."""
     if not (parts[at].kind == "text" and _end_of_list(parts, at + 1) > at + 1):
         return False
-    return ANNOUNCES.search(parts[at].text) is not None
+    return introduces(parts[at].text)
 
 
 def _end_of_list(parts: Sequence[Sentence], at: int) -> int:
