@@ -5,6 +5,8 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from nicegui import ui
@@ -22,6 +24,7 @@ from gateway.routes.refusals import index_now
 __all__ = ["show"]
 
 FORM = 2_000  # bytes around a file that is sent
+FORGET_SENT = "() => getElement({id}).$refs.qRef.removeUploadedFiles()"
 SHOWN_REFUSALS = 100
 COUNTED = ("created", "edited", "unchanged")
 
@@ -31,11 +34,30 @@ async def show(visit: Visit) -> None:
     _Page(visit).build()
 
 
+@dataclass(frozen=True)
+class _Sent:
+    """A file that was sent."""
+
+    name: str
+    data: bytes
+
+    @property
+    def kept_as(self) -> str:
+        """A name of ours: what a browser calls a file is no path."""
+        return f"upload{Path(self.name).suffix.lower()[:8]}"
+
+    @asynccontextmanager
+    async def as_file(self) -> AsyncIterator[Path]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / self.kept_as
+            path.write_bytes(self.data)
+            yield path
+
+
 class _Page:
     def __init__(self, visit: Visit) -> None:
         self.visit = visit
-        self.name = ""
-        self.data = b""
+        self.sent: _Sent | None = None
 
     def build(self) -> None:
         t, largest = self.visit.t, self.visit.services.settings.console.max_upload_bytes
@@ -48,55 +70,62 @@ class _Page:
             languages = {"": t("entries.no_language")} | {one: t(f"languages.{one}") for one in LANGUAGES}
             self.language = ui.select(languages, value=t.language, label=t("entries.default_language"))
             self.language.props("outlined dense options-dense").classes("filter")
-            self.language.on_value_change(self.visit.action(self._look_again))
-            upload = self.upload = ui.upload(
-                label=t("entries.choose_file"), auto_upload=True, max_file_size=largest - FORM
-            )
+            self.language.on_value_change(self.visit.action(self._look))
+            upload = ui.upload(label=t("entries.choose_file"), auto_upload=True, max_file_size=largest - FORM)
+            # Else the same file, mended, would be rejected as sent already. A reset from here would lose what
+            # was chosen meanwhile.
+            upload.on("uploaded", js_handler=FORGET_SENT.format(id=upload.id))
             upload.on_upload(self.visit.action(self._read)).props("flat bordered accept=.csv,.xlsx,.jsonl")
             upload.on_rejected(lambda: self.visit.tell(t("entries.rejected", limit=limit), kind="problem"))
             upload.on("failed", lambda: self.visit.tell(t("entries.not_sent", limit=limit), kind="problem"))
         self.found = ui.element("div").classes("stack")
 
     async def _read(self, event: UploadEventArguments) -> None:
-        self.name, self.data = event.file.name, await event.file.read()
-        self.upload.reset()  # else the same file, mended, would be rejected as sent already
+        self.sent = _Sent(event.file.name, await event.file.read())
         await self._look()
 
-    async def _look_again(self) -> None:
-        """The same file in another language, if one was chosen that is not imported yet."""
-        if self.data:
-            await self._look()
-
     async def _look(self) -> None:
-        """Go through the whole file, and keep nothing."""
+        """Go through the whole file, and keep nothing; again when another language is chosen."""
+        if self.sent is None:  # or it is imported already
+            return
+        sent, language = self.sent, self.language.value
         self.found.clear()
         try:
-            report = await self._run(keep=False)
+            report = await self._run(sent, keep=False)
         except UnreadableTable as exc:
-            with self.found, card(self.visit.t("entries.unreadable"), name="unreadable"):
-                ui.label(self.visit.t(f"entries.unreadable_{exc.why or 'hint'}"))
-                ui.label(str(exc).replace(_kept_as(self.name), self.name, 1)).classes("mono quiet small")
-            return
-        with self.found:
-            self._report(report, "entries.would_become")
-            usable = report.created + report.edited
-            if usable:
-                text = self.visit.t("entries.import_rows", n=f"{usable:,}")
-                button = ui.button(text, icon="upload", on_click=self.visit.action(self._import))
-                button.props("unelevated no-caps").classes("import-rows")
+            show = partial(self._unreadable, sent, exc)
+        else:
+            show = partial(self._would_become, sent, report)
+        if (sent, language) == (self.sent, self.language.value):  # else a later look shows what it found
+            self.found.clear()
+            with self.found:
+                show()
 
-    async def _import(self) -> None:
-        report = await self._run(keep=True)
+    def _unreadable(self, sent: _Sent, exc: UnreadableTable) -> None:
+        with card(self.visit.t("entries.unreadable"), name="unreadable"):
+            ui.label(self.visit.t(f"entries.unreadable_{exc.why or 'hint'}"))
+            ui.label(str(exc).replace(sent.kept_as, sent.name, 1)).classes("mono quiet small")
+
+    def _would_become(self, sent: _Sent, report: ImportReport) -> None:
+        self._report(sent, report, "entries.would_become")
+        if usable := report.created + report.edited:
+            text = self.visit.t("entries.import_rows", n=f"{usable:,}")
+            click = self.visit.action(partial(self._import, sent))
+            ui.button(text, icon="upload", on_click=click).props("unelevated no-caps").classes("import-rows")
+
+    async def _import(self, sent: _Sent) -> None:
+        report = await self._run(sent, keep=True)
         await index_now(self.visit.services)
-        self.data = b""
-        self.found.clear()
-        with self.found:
-            self._report(report, "entries.became")
-            ui.link(self.visit.t("pages.entries"), "/entries").classes("accent")
         self.visit.tell(self.visit.t("entries.imported", n=f"{report.created + report.edited:,}"))
+        if self.sent is sent:  # else the next file is on the page
+            self.sent = None
+            self.found.clear()
+            with self.found:
+                self._report(sent, report, "entries.became")
+                ui.link(self.visit.t("pages.entries"), "/entries").classes("accent")
 
-    async def _run(self, *, keep: bool) -> ImportReport:
-        async with _file(self.name, self.data) as path:
+    async def _run(self, sent: _Sent, *, keep: bool) -> ImportReport:
+        async with sent.as_file() as path:
             return await import_entries(
                 self.visit.services.stores.entries,
                 self.visit.tenant,
@@ -107,9 +136,9 @@ class _Page:
                 keep=keep,
             )
 
-    def _report(self, report: ImportReport, title: str) -> None:
+    def _report(self, sent: _Sent, report: ImportReport, title: str) -> None:
         t = self.visit.t
-        ui.label(t(title, name=self.name)).classes("strong")
+        ui.label(t(title, name=sent.name)).classes("strong")
         with ui.element("div").classes("figures"):
             for name in COUNTED:
                 figure(t(f"entries.{name}"), f"{getattr(report, name):,}")
@@ -130,16 +159,3 @@ class _Page:
         ui.label(self.visit.t.or_else(f"entry.{one.field}", one.field))
         shown = exactly if self.visit.t.language == "en" else said
         ui.label(shown).classes("quiet").props["title"] = exactly
-
-
-@asynccontextmanager
-async def _file(name: str, data: bytes) -> AsyncIterator[Path]:
-    """The upload under a name of ours: what a browser calls a file is no path."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / _kept_as(name)
-        path.write_bytes(data)
-        yield path
-
-
-def _kept_as(name: str) -> str:
-    return f"upload{Path(name).suffix.lower()[:8]}"
