@@ -116,7 +116,7 @@ def _lines(node: SyntaxTreeNode) -> Iterator[str]:
         case "fence" | "code_block":
             yield node.content.rstrip("\n")
         case "html_block":
-            yield BeautifulSoup(node.content, "html.parser").get_text(" ")
+            yield BeautifulSoup(node.content, "lxml").get_text(" ")
         case "hr":
             return
         case _:

@@ -19,6 +19,7 @@ from markdownify import MarkdownConverter
 from classifiers.faithfulness.statements.segmentation import script_language
 from gateway.errors import ConfigurationError
 from gateway.rag.chunking import Chunk, chunks, heading_of
+from storage.texts import storable
 
 __all__ = ["RefusedFile", "SourceDocument", "read_documents"]
 
@@ -114,11 +115,14 @@ def _documents(file: Path, path: str, office: _Office) -> Iterator[SourceDocumen
             raise _Unreadable(f"a kind of file we can't read; expected one of {' '.join(_KNOWN)}")
     except OSError as exc:
         yield RefusedFile(path, exc.strerror or type(exc).__name__)
+    except RecursionError:
+        yield RefusedFile(path, "its parts lie in each other too deeply")
     except _Unreadable as exc:
         yield RefusedFile(path, str(exc))
 
 
 def _document(path: str, title: str, text: str, *, markdown: bool) -> SourceDocument:
+    title, text = storable(title), storable(text)
     if not text.strip():
         raise _Unreadable("no text in it")
     language = script_language(text[:_SAMPLE])
@@ -149,7 +153,7 @@ def _markdown(text: str) -> tuple[str, str]:
 def _title_of(front_matter: str) -> str:
     try:
         said = yaml.safe_load(front_matter)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):  # a date that is none is a ValueError
         return ""  # three dashes that meant something else
     title = said.get("title") if isinstance(said, dict) else None
     return title.strip() if isinstance(title, str) else ""
@@ -160,7 +164,7 @@ def _plain(text: str) -> tuple[str, str]:
 
 
 def _html(text: str) -> tuple[str, str]:
-    page = BeautifulSoup(text, "html.parser")
+    page = BeautifulSoup(text, "lxml")  # which closes what a page may leave open, as browsers do
     title = page.title.get_text(" ", strip=True) if page.title else ""
     for part in page.find_all(_NOT_CONTENT):
         part.decompose()

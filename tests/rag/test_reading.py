@@ -58,6 +58,7 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     "another kind": ("photo.jpg", b"x", "a kind of file we can't read; expected one of .md"),
     "empty": ("empty.md", b" \n", "no text in it"),
     "broken PDF": ("broken.pdf", b"%PDF-1.7\nnonsense", "could not be converted"),
+    "page of parts in parts": ("deep.html", b"<font>x" * 3_000, "its parts lie in each other too deeply"),
     "broken Word file": ("broken.docx", b"PK\x03\x04nonsense", "could not be converted"),
 }
 
@@ -72,6 +73,28 @@ def test_a_file_that_cannot_be_read_is_named_and_the_rest_is_read(
     assert list(documents) == ["good.md"]
     assert list(refused) == [name]
     assert refused[name].startswith(reason)
+
+
+def test_a_page_may_leave_open_what_browsers_close(tmp_path: Path) -> None:
+    (tmp_path / "open.html").write_text("<ul>" + "".join(f"<li>Room {n}" for n in range(900)) + "</ul>")
+    documents, refused = read(tmp_path)
+    assert refused == {}
+    assert documents["open.html"].text.split("\n")[:2] == ["* Room 0", "* Room 1"]
+
+
+@pytest.mark.parametrize("front_matter", ["date: 2024-13-45", "title: " + "[" * 900], ids=["no date", "deep"])
+def test_front_matter_that_cannot_be_read_costs_the_title_only(tmp_path: Path, front_matter: str) -> None:
+    (tmp_path / "fees.md").write_text(f"---\n{front_matter}\n---\nA copy costs 10 yen.")
+    documents, refused = read(tmp_path)
+    assert refused == {}
+    assert (documents["fees.md"].title, documents["fees.md"].text) == ("fees", "A copy costs 10 yen.")
+
+
+def test_what_no_database_can_hold_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text(r'{"title": "A\u0000", "text": "Half \ud83d a pair."}')
+    documents, _ = read(tmp_path)
+    assert documents["corpus.jsonl#1"].title == "A\ufffd"
+    assert documents["corpus.jsonl#1"].text == "Half ? a pair."
 
 
 def test_bad_rows_are_named_by_line_and_the_other_rows_are_read(tmp_path: Path) -> None:
