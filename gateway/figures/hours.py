@@ -77,8 +77,9 @@ async def counts_of(
 ) -> list[Count]:
     """Everything that was counted in a view, by the steps of its period (or without them)."""
     begins = [at.astimezone(UTC) for at in (steps if steps is not None else [view.period.since])]
-    ends = [*begins[1:], view.period.until.astimezone(UTC)]
-    rows = [(place, _whole(begin), end) for place, (begin, end) in enumerate(zip(begins, ends, strict=True))]
+    hours = [_whole(begin) for begin in begins]  # an hour belongs to one step
+    ends = [*hours[1:], view.period.until.astimezone(UTC)]
+    rows = [(place, begin, end) for place, (begin, end) in enumerate(zip(hours, ends, strict=True))]
     of_step = (
         values(column("step", Integer), column("begins", Moment), column("ends", Moment), name="steps")
         .data(rows)

@@ -52,6 +52,21 @@ def within(rows: list[OutcomeRow], seen: View) -> list[OutcomeRow]:
     ]
 
 
+@pytest.mark.parametrize("zone", ["Asia/Kolkata", "Asia/Kathmandu", "Australia/Eucla"])
+@pytest.mark.parametrize("days", [1, 2, 3, 9])
+async def test_where_days_begin_within_an_hour_each_hour_is_counted_once(
+    database: Database, zone: str, days: int
+) -> None:
+    rows = outcomes(4, 600, until=NOW, days=12)
+    await write(database, rows)
+    seen = view(days, tenant=None, zone=zone)
+    first = seen.period.since.astimezone(UTC).replace(minute=0)
+    report = await figures_of(database).report(seen)
+    expected = long_way(row for row in rows if first <= row.at < NOW)
+    assert report.rates == expected
+    assert sum(step.rates["questions"].count for step in report.steps) == expected["questions"].count
+
+
 @pytest.mark.parametrize("seed", range(3))
 async def test_every_rate_is_that_of_the_raw_outcomes(database: Database, seed: int) -> None:
     rows = outcomes(seed, 600, until=NOW, days=20)
