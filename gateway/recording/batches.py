@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
 from storage.sql import DatabaseUnavailable
 
@@ -77,7 +76,9 @@ class Batches(Generic[R]):
         batch = [self._waiting[place] for place in range(min(self._at_once, len(self._waiting)))]
         try:
             await self._write_all(batch)
-        except SQLAlchemyError:  # a row that SQL refuses must not take the others along
+        except DatabaseUnavailable:
+            raise
+        except Exception:  # noqa: BLE001 - a row that can't be written must not take the others along
             for row in batch:
                 await self._write_one(row)
         else:
@@ -101,7 +102,9 @@ class Batches(Generic[R]):
     async def _write_one(self, row: R) -> None:
         try:
             await self._write_all([row])
-        except SQLAlchemyError as exc:
+        except DatabaseUnavailable:
+            raise
+        except Exception as exc:  # noqa: BLE001 - else it would be tried again for ever, and the rest wait
             self._on_lost(1)
             self._log.error("row refused", error=type(exc).__name__)
         self._forget(row)

@@ -104,6 +104,20 @@ async def test_one_refused_row_takes_no_other_of_its_batch_along(database: Datab
     assert (lost, await written(database)) == ([1], ["rag", "refused", "withheld"])
 
 
+async def test_a_row_that_breaks_what_writes_it_takes_no_other_along() -> None:
+    lost: list[int] = []
+    kept: list[int] = []
+
+    async def write(rows: Sequence[int]) -> None:
+        kept.extend([12 // row for row in rows])
+
+    log = Batches("numbers", write, on_lost=lost.append)
+    for number in (3, 0, 4):
+        log.add(number)
+    await log.flush()
+    assert (lost, kept) == ([1], [4, 3])
+
+
 async def test_rows_whose_commit_was_not_heard_of_are_written_once(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
