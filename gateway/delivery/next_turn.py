@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.domain import Conversation, Reply
 from gateway.replies import Replies
 from gateway.review.tickets import record_event
-from storage.schema import tickets
+from storage.schema import asked_by_somebody, tickets
 from storage.schema.base import holds
 from storage.sql import Database, DatabaseUnavailable
 
@@ -62,7 +62,7 @@ class NextTurn:
             tickets.c.tenant.concat("") == conversation.tenant,
             tickets.c.group.in_({"", conversation.group}),
             tickets.c.state.concat("") == "answered",
-            tickets.c.outcome != "stale_entry",
+            asked_by_somebody,
             tickets.c.told_at.is_(None),
             tickets.c.answered_at > now - REMEMBERED,
         )

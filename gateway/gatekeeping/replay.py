@@ -18,7 +18,7 @@ from gateway.errors import ConfigurationError, InvalidRequest
 from gateway.figures.rates import Rate
 from gateway.gatekeeping.files import rows_of
 from gateway.stages import Gate
-from storage.schema import outcomes, tickets
+from storage.schema import asked_by_somebody, outcomes, tickets
 from storage.sql import Database
 
 __all__ = ["Change", "Past", "Record", "Replay", "Verdict", "past_questions", "questions_of_file", "replay"]
@@ -160,7 +160,7 @@ def questions_of_file(file: Path) -> list[Past]:
 _OUTCOMES: Select[Any] = select(
     outcomes.c.question, outcomes.c.group, outcomes.c.gate_label, outcomes.c.gate_rule, outcomes.c.stage_ms
 ).where(outcomes.c.question.is_not(None), outcomes.c.gate_label.is_not(None))
-_TICKETS: Select[Any] = select(tickets.c.question, tickets.c.group, tickets.c.steps)
+_TICKETS: Select[Any] = select(tickets.c.question, tickets.c.group, tickets.c.steps).where(asked_by_somebody)
 
 
 def _of_outcome(row: Mapping[Any, Any]) -> Past | None:

@@ -17,7 +17,7 @@ from cache.store.suggestions import Suggestions
 from gateway.domain import Answered, Conversation, Outcome, Question, Reply, Turn
 from gateway.errors import NotFound
 from gateway.recording.batches import Batches
-from storage.schema import ticket_events, tickets
+from storage.schema import asked_by_somebody, ticket_events, tickets
 from storage.schema.base import holds
 from storage.sql import Database
 from storage.texts import storable
@@ -132,7 +132,7 @@ async def _offered(
     statement = (
         select(tickets.c.id, tickets.c.question, tickets.c.language, tickets.c.steps)
         .where(tickets.c.tenant == conversation.tenant, tickets.c.group == conversation.group, which)
-        .where(tickets.c.created_at > datetime.now(UTC) - REMEMBERED)
+        .where(asked_by_somebody, tickets.c.created_at > datetime.now(UTC) - REMEMBERED)
         .order_by(tickets.c.created_at.desc())
         .limit(LOOKED_AT)
     )

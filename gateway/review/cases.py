@@ -18,7 +18,16 @@ from cache.store.queries import Filters
 from gateway.rendering import Json
 from gateway.review.judgements import drafted
 from gateway.review.tickets import Ticket, ticket_of
-from storage.schema import answers, documents, draft_labels, entries, gate_examples, passages, tickets
+from storage.schema import (
+    answers,
+    asked_by_somebody,
+    documents,
+    draft_labels,
+    entries,
+    gate_examples,
+    passages,
+    tickets,
+)
 from storage.sql import Database
 
 __all__ = ["as_answer_case", "as_gate_case", "entry_cases", "reviewed_cases", "traffic_cases"]
@@ -36,7 +45,7 @@ async def reviewed_cases(db: Database, tenant: str) -> AsyncIterator[Case]:
         query = select(tickets).where(
             tickets.c.tenant == tenant,
             tickets.c.state.in_(("answered", "dismissed")),
-            tickets.c.outcome != "stale_entry",
+            asked_by_somebody,
             tickets.c.id > last,
         )
         async with db.connect() as connection:

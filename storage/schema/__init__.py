@@ -13,7 +13,7 @@ from storage.schema.gate import gate_examples
 from storage.schema.labels import draft_labels
 from storage.schema.outcomes import audit_windows, audits, feedback, outcomes
 from storage.schema.people import memberships, sessions, sign_in_failures, users
-from storage.schema.tickets import ticket_events, tickets
+from storage.schema.tickets import asked_by_somebody, ticket_events, tickets
 
 __all__ = [
     "FreeText",
@@ -23,6 +23,7 @@ __all__ = [
     "acceptance_votes",
     "answers",
     "api_keys",
+    "asked_by_somebody",
     "audit_windows",
     "audits",
     "deliveries",

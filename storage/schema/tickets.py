@@ -6,7 +6,7 @@ from sqlalchemy import Column, ForeignKey, Index, Integer, String, Table
 
 from storage.schema.base import EVERYBODY, FreeText, Moment, RowNumber, SealedJson, SealedText, metadata
 
-__all__ = ["ticket_events", "tickets"]
+__all__ = ["asked_by_somebody", "ticket_events", "tickets"]
 
 tickets = Table(
     "tickets",
@@ -37,6 +37,8 @@ tickets = Table(
     Index(None, "asker", postgresql_using="hash"),  # of any length: clients name their askers as they like
     Index(None, "tenant", "answered_at"),
 )
+
+asked_by_somebody = tickets.c.outcome != "stale_entry"  # those ask for an entry to be read again
 
 ticket_events = Table(
     "ticket_events",

@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse
 from prometheus_client import CollectorRegistry
 from sqlalchemy import select, text, update
 
+from cache.entries import Source
 from cache.guards import Compared
 from cache.indexing import index_pending
 from cache.shelf import Shelf
@@ -42,6 +43,7 @@ from gateway.people.access import BootstrapKey, Keys
 from gateway.pipeline import Pipeline
 from gateway.recording.outcomes import OutcomeLog
 from gateway.replies import Replies
+from gateway.review.entries.rereview import DocumentChange, outdate_and_ask
 from gateway.review.tickets import Tickets
 from gateway.routes import answers, openai
 from gateway.routes.envelope import envelope
@@ -408,6 +410,18 @@ async def test_a_yes_in_a_chat_is_the_offered_question_itself(desk: Desk) -> Non
     await said_in_chat(desk, *turns)
     await desk.acceptances.flush()
     assert (await desk.suggested())[0].times == 1
+
+
+async def test_a_ticket_that_asks_for_an_entry_to_be_read_again_offered_nothing(desk: Desk) -> None:
+    hours = "When do you open?"
+    await desk.add(ENTRY)
+    await desk.add(hours, sources=(Source("hours.md", "1"),))
+    async with desk.database.begin() as connection:
+        await outdate_and_ask(connection, [DocumentChange(document="hours.md", version="2")])
+    told = await said_in_chat(desk, ("user", hours), ("assistant", f"- {ENTRY}"), ("user", ENTRY))
+    assert told["sekisho"]["reason"] == "verified_exact"
+    await desk.acceptances.flush()
+    assert await desk.suggested() == ()
 
 
 def _yes(offered: str, entry: str) -> Answered:

@@ -51,6 +51,7 @@ def gateway(chatbot: Chatbot, folder: Path) -> Iterator[Gateway]:
                 "phrasings": [VERIFIED],
                 "answer": "Yes.",
                 "state": "active",
+                "sources": [{"document": "cms/spring", "version": "1"}],
             }
             assert reviewer.post("/v1/entries", json=entry).status_code < 300
         for question in ASKED:
@@ -64,6 +65,13 @@ def gateway(chatbot: Chatbot, folder: Path) -> Iterator[Gateway]:
         )
         running.write()
         yield running
+
+
+def told_of_change(gateway: Gateway) -> None:
+    """The entry's document changes, so that a ticket asks for it to be read again."""
+    with gateway.http("admin") as admin:
+        told = {"document": "cms/spring", "version": "2"}
+        assert len(admin.post("/v1/documents/changed", json=told).json()["stale"]) == 1
 
 
 def replayed(folder: Path, *arguments: str) -> tuple[dict[str, Any], str]:
@@ -117,6 +125,8 @@ def test_tickets_can_be_replayed_too(gateway: Gateway, folder: Path) -> None:
     found, _ = replayed(folder, "--record", "tickets")
     assert 0 < found["n"] <= len(ASKED)
     assert found["changes"] == []
+    told_of_change(gateway)
+    assert replayed(folder, "--record", "tickets")[0] == found
 
 
 def test_a_file_without_another_policy_has_nothing_to_compare(gateway: Gateway, folder: Path) -> None:
