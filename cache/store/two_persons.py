@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from cache.entries import Entry, EntryState
 from cache.errors import SecondPersonNeeded
 from cache.store.content import Content, content_of
+from cache.store.rows import entry_from_snapshot
 from storage.schema import entry_history
 
 __all__ = ["held_state", "refuse_own"]
@@ -18,16 +19,12 @@ WRITTEN = ("created", "edited")
 
 
 def held_state(before: Entry | None, content: Content, wished: EntryState) -> EntryState:
-    """The state of an entry that is written: what nobody else has approved yet is a draft.
-
-    Owner and day of review are for the house; nobody is answered by them.
-    """
+    """The state of an entry that is written: what nobody else has approved yet is a draft."""
     if wished != "active":
         return wished
     if before is None or before.state != "active":
         return "draft"
-    same = replace(content_of(before), owner=content.owner, review_by=content.review_by) == content
-    return "active" if same else "draft"
+    return "active" if _served(content_of(before)) == _served(content) else "draft"
 
 
 async def refuse_own(connection: AsyncConnection, entry: Entry, *, by: str) -> None:
@@ -36,12 +33,22 @@ async def refuse_own(connection: AsyncConnection, entry: Entry, *, by: str) -> N
     Raises:
         SecondPersonNeeded: naming the writer.
     """
-    query = select(entry_history.c.change, entry_history.c.by).where(entry_history.c.entry_id == entry.id)
-    rows = (await connection.execute(query.order_by(entry_history.c.id.desc()))).all()
-    for change, person in rows:
-        if change in WRITTEN:
+    query = select(entry_history.c.change, entry_history.c.by, entry_history.c.snapshot)
+    query = query.where(entry_history.c.entry_id == entry.id).order_by(entry_history.c.id.desc())
+    rows = [
+        (change, person, _served(content_of(entry_from_snapshot(stored))))
+        for change, person, stored in await connection.execute(query)
+    ]
+    before = [*(content for *_, content in rows[1:]), None]
+    for (change, person, content), former in zip(rows, before, strict=True):
+        if change in WRITTEN and content != former:
             if person == by:
                 raise SecondPersonNeeded(entry.id, by=by)
             return
         if change == "activated" and person != by:
             return
+
+
+def _served(content: Content) -> Content:
+    """Without owner and day of review, which are for the house: nobody is answered by them."""
+    return replace(content, owner="", review_by=None)

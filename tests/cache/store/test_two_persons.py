@@ -44,6 +44,14 @@ async def test_owner_and_day_of_review_answer_nobody(store: EntryStore) -> None:
     assert (await store.edit("shop", entry.id, kept, revision=2, by="ann")).state == "active"
 
 
+async def test_who_only_named_another_owner_has_not_vouched_for_the_text(store: EntryStore) -> None:
+    entry = await store.create("shop", content(), by="ann")
+    await store.edit("shop", entry.id, content(owner="ben"), revision=1, by="ben")
+    with pytest.raises(SecondPersonNeeded, match="ann wrote"):
+        await store.change_state("shop", entry.id, "active", revision=2, by="ann")
+    assert (await store.change_state("shop", entry.id, "active", revision=2, by="ben")).state == "active"
+
+
 async def test_a_pause_may_be_ended_by_the_writer_once_another_has_approved(store: EntryStore) -> None:
     entry = await store.create("shop", content(), by="ann")
     await store.change_state("shop", entry.id, "active", revision=1, by="ben")
