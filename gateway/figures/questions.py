@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Exists, Select, and_, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.errors import InvalidRequest
@@ -145,14 +145,18 @@ def _counted(figure: str, view: View) -> list[ColumnElement[bool]]:
             down = down.where(feedback.c.tenant == outcomes.c.tenant, feedback.c.verdict == "down")
             return [down.where(*whole_hours(feedback.c.at, view.period))]
         case "judged_wrong":
-            wrong = exists().where(audits.c.request_id == outcomes.c.request_id)
-            wrong = wrong.where(audits.c.entry_id == outcomes.c.entry_id, audits.c.verdict == "wrong")
-            return [wrong.where(*whole_hours(audits.c.judged_at, view.period))]
+            return [_judged_wrong(view).where(audits.c.entry_id == outcomes.c.entry_id)]
         case "rag_judged_wrong":
-            wrong = exists().where(audits.c.request_id == outcomes.c.request_id, outcomes.c.outcome == "rag")
-            wrong = wrong.where(audits.c.tier == "rag", audits.c.verdict == "wrong")
-            return [wrong.where(*whole_hours(audits.c.judged_at, view.period))]
+            return [_judged_wrong(view).where(audits.c.tier == "rag", outcomes.c.outcome == "rag")]
         case _ if figure in FIGURES:
             return [FIGURES[figure].counted.among(outcomes.c), *whole_hours(outcomes.c.at, view.period)]
     known = ", ".join((*FIGURES, *OTHERS))
     raise InvalidRequest(f"there is no figure {figure[:60]!r}; there are {known}", param="figure")
+
+
+def _judged_wrong(view: View) -> Exists:
+    """That a verdict of the period on this outcome is “wrong”; clients choose their requests' ids."""
+    of_outcome = exists().where(
+        audits.c.tenant == outcomes.c.tenant, audits.c.request_id == outcomes.c.request_id
+    )
+    return of_outcome.where(audits.c.verdict == "wrong", *whole_hours(audits.c.judged_at, view.period))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -251,6 +251,9 @@ async def test_behind_a_thumb_or_a_wrong_verdict_stands_its_question_with_the_te
     assert (wrong.request_id, wrong.text) == (judged.request_id, "When does it close?")
     assert (await figures.report(view(7))).judged_wrong == Rate(1, 1)
     assert neither.request_id not in (down.request_id, wrong.request_id)
+    await write(database, [replace(judged, tenant="other")])  # clients choose their requests' ids
+    for figure in ("thumbs_down", "judged_wrong"):
+        assert (await figures.questions(view(7, tenant="other"), Behind(figure=figure))).questions == ()
 
 
 def entry() -> dict[str, object]:
