@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 import structlog
+from sqlalchemy.exc import SQLAlchemyError
 
 from storage.sql import DatabaseUnavailable
 
@@ -17,6 +18,7 @@ __all__ = ["Batches"]
 BATCH = 500  # rows in one transaction
 INTERVAL_S = 0.5  # what a kill -9 may cost the statistics; tickets and entries are never written here
 CAPACITY = 50_000  # rows kept while SQL is away
+BROKEN_BY_A_ROW = (SQLAlchemyError, LookupError, TypeError, ValueError, AttributeError)  # not: SQL is away
 
 R = TypeVar("R")
 
@@ -76,9 +78,7 @@ class Batches(Generic[R]):
         batch = [self._waiting[place] for place in range(min(self._at_once, len(self._waiting)))]
         try:
             await self._write_all(batch)
-        except DatabaseUnavailable:
-            raise
-        except Exception:  # noqa: BLE001 - a row that can't be written must not take the others along
+        except BROKEN_BY_A_ROW:  # a row that can't be written must not take the others along
             for row in batch:
                 await self._write_one(row)
         else:
@@ -102,9 +102,7 @@ class Batches(Generic[R]):
     async def _write_one(self, row: R) -> None:
         try:
             await self._write_all([row])
-        except DatabaseUnavailable:
-            raise
-        except Exception as exc:  # noqa: BLE001 - else it would be tried again for ever, and the rest wait
+        except BROKEN_BY_A_ROW as exc:  # tried again, it would hold up the rest for ever
             self._on_lost(1)
             self._log.error("row refused", error=type(exc).__name__)
         self._forget(row)

@@ -106,16 +106,16 @@ async def test_one_refused_row_takes_no_other_of_its_batch_along(database: Datab
 
 async def test_a_row_that_breaks_what_writes_it_takes_no_other_along() -> None:
     lost: list[int] = []
-    kept: list[int] = []
+    kept: list[str] = []
 
-    async def write(rows: Sequence[int]) -> None:
-        kept.extend([12 // row for row in rows])
+    async def write(rows: Sequence[dict[str, str]]) -> None:
+        kept.extend([row["stage"] for row in rows])
 
-    log = Batches("numbers", write, on_lost=lost.append)
-    for number in (3, 0, 4):
-        log.add(number)
+    log = Batches("steps", write, on_lost=lost.append)
+    for row in ({"stage": "gate"}, {"type": "source_change"}, {"stage": "cache"}):
+        log.add(row)
     await log.flush()
-    assert (lost, kept) == ([1], [4, 3])
+    assert (lost, kept) == ([1], ["gate", "cache"])
 
 
 async def test_rows_whose_commit_was_not_heard_of_are_written_once(
