@@ -25,7 +25,11 @@ class EncoderIdentity:
     name: str
     dimensions: int
     digest: str  # sha256 of the weights, or what the endpoint says of itself
-    languages: tuple[str, ...]  # ISO 639-1 codes that the model was trained on
+    languages: tuple[str, ...]  # ISO 639-1 codes that the model was trained on; () where nobody said
+
+    def may_read(self, language: str) -> bool:
+        """Whether the model reads a language for all that is known."""
+        return not self.languages or language in self.languages
 
 
 @dataclass(frozen=True, slots=True)

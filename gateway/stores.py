@@ -174,13 +174,18 @@ async def _load_model(settings: Settings) -> OpenEncoder:
             )
             return await to_thread.run_sync(partial(load, threads=chosen.threads))
         case "sentence-transformers":
-            return await to_thread.run_sync(SentenceTransformersEncoder.load, chosen.model or "")
+            return await to_thread.run_sync(
+                partial(SentenceTransformersEncoder.load, chosen.model or "", languages=chosen.languages)
+            )
         case "openai":
             from encoders.remote import RemoteEncoder  # openai's client takes half a second to import
 
             key = chosen.api_key.get_secret_value() if chosen.api_key else None
             return await RemoteEncoder.open(
-                base_url=chosen.base_url or "", model=chosen.model or "", api_key=key
+                base_url=chosen.base_url or "",
+                model=chosen.model or "",
+                api_key=key,
+                languages=chosen.languages,
             )
         case _:
             assert_never(chosen.kind)

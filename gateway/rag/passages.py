@@ -54,7 +54,7 @@ class PassageSearch:
     def __init__(self, database: Database, index: VectorIndex, identity: EncoderIdentity) -> None:
         self._database = database
         self._index = index
-        self._trained_on = frozenset(identity.languages)
+        self._identity = identity
 
     async def find(self, question: Encoded, *, language: str, limit: int) -> list[RetrievedPassage]:
         """The passages that fit best, best first.
@@ -67,7 +67,7 @@ class PassageSearch:
             self._index.nearest(question.vector, where={}, limit=LOOKED_AT),
             self._index.matching(question.text, where={}, limit=LOOKED_AT),
         )
-        weight = 1.0 if language in self._trained_on else FOREIGN_DENSE_WEIGHT
+        weight = 1.0 if self._identity.may_read(language) else FOREIGN_DENSE_WEIGHT
         scores = fused([(near, weight), (matching, 1.0)])
         best = sorted(scores, key=lambda id_: (-scores[id_], id_))[:limit]
         rows = await self._rows(best)

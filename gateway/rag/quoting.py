@@ -129,7 +129,7 @@ class ExtractiveWriter:
     ) -> list[Piece]:
         """The pieces that the model reads."""
         wants_number = _ASKS_FOR_A_NUMBER.search(weighed.text) is not None
-        by_meaning = question.language in self._encoder.identity.languages
+        by_meaning = self._encoder.identity.may_read(question.language)
         scored: list[tuple[float, Piece]] = []
         for rank, passage in enumerate(passages, 1):
             found = list(pieces(passage))

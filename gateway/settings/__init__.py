@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, PrivateAttr, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from gateway.language import Language
 from gateway.settings.console import ConsoleSettings, OidcSettings
 from gateway.settings.corrective import CorrectiveSettings, WebSearchSettings
 from gateway.settings.delivery import DeliverySettings
@@ -138,6 +139,7 @@ class EncoderSettings(Section):
     model: str | None = None  # a folder (onnx), a model's name or folder, a model of the endpoint
     base_url: Url | None = None
     api_key: SecretStr | None = None
+    languages: tuple[Language, ...] = ()  # in which the cache may go by the vectors; not onnx
     threads: int = Field(1, ge=1, le=64)
     remembered: int = Field(4096, ge=0)  # recent texts and pairs kept in memory: traffic repeats itself
 
@@ -147,6 +149,8 @@ class EncoderSettings(Section):
             raise ValueError(f"kind: {self.kind} needs model")
         if self.kind == "openai" and not self.base_url:
             raise ValueError("kind: openai needs base_url")
+        if self.kind == "onnx" and self.languages:
+            raise ValueError("kind: onnx takes no languages: identity.json beside the model names them")
         return self
 
 

@@ -17,6 +17,8 @@ from starlette.responses import JSONResponse
 
 from gateway.recording import trying
 from gateway.routes import health
+from gateway.settings import EncoderSettings
+from gateway.stores import open_encoder
 from storage import quick, schema
 from storage.sql import Database, DatabaseUnavailable
 from storage.vectors import Point
@@ -167,3 +169,19 @@ def test_a_gateway_listens_on_ipv6_too(tmp_path: Path, endpoint: EmbeddingsEndpo
     with Gateway(chosen) as running:
         assert running.url.startswith("http://[::1]:")
         assert readyz(running)[0] == 200
+
+
+@pytest.mark.parametrize(("said", "languages"), [("", ()), (", languages: [en]", ("en",))])
+async def test_another_encoder_reads_what_the_operator_says_and_may_read_all_where_nobody_does(
+    endpoint: EmbeddingsEndpoint, tmp_path: Path, said: str, languages: tuple[str, ...]
+) -> None:
+    encoder = f'encoder: {{kind: openai, base_url: "{endpoint.base_url}", model: hashing{said}}}\n'
+    async with open_encoder(settings(tmp_path, encoder)) as opened:
+        assert opened.identity.languages == languages
+        assert opened.identity.may_read("en")
+        assert opened.identity.may_read("ja") is not bool(languages)
+
+
+def test_a_folder_names_its_languages_itself() -> None:
+    with pytest.raises(ValueError, match="kind: onnx takes no languages"):
+        EncoderSettings(languages=("en",))
