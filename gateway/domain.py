@@ -307,6 +307,7 @@ class Refused:
     cut: ClassVar[tuple[str, ...]] = ()
     ticket: ClassVar[None] = None
     did_you_mean: ClassVar[tuple[Offer, ...]] = ()
+    choices: ClassVar[tuple[Choice, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

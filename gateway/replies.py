@@ -18,7 +18,6 @@ from gateway.domain import (
     Offer,
     Outcome,
     Question,
-    Refused,
     Reply,
     Understood,
 )
@@ -135,10 +134,9 @@ def _choice(outcomes: Sequence[Outcome], number: int) -> Choice:
 
 
 def _said(outcome: Outcome, number: int) -> Choice:
-    choices = () if isinstance(outcome, Refused) else outcome.choices
-    if not choices:
+    if not outcome.choices:
         return Choice(outcome.text, outcome.name in FILTERED, outcome.cut_off)
-    return choices[number if number < len(choices) else 0]
+    return outcome.choices[number if number < len(outcome.choices) else 0]
 
 
 def _first(words: Iterable[Words], shipped: str, language: str, known: Mapping[str, str] = _NOTHING) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any, cast
 from uuid import NAMESPACE_URL, uuid4, uuid5
 
@@ -132,18 +132,13 @@ def _entry(row: Mapping[Any, Any], phrasings: tuple[str, ...]) -> Entry:
         valid_until=row["valid_until"],
         review_by=row["review_by"],
         revision=row["revision"],
-        created_at=_in_utc(row["created_at"]),
-        updated_at=_in_utc(row["updated_at"]),
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
     )
 
 
 def _source_values(sources: Iterable[Source]) -> list[dict[str, str]]:
     return [{"document": source.document, "version": source.version} for source in sources]
-
-
-def _in_utc(moment: datetime) -> datetime:
-    """SQLite gives moments without a time zone; they were stored in UTC."""
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def _day_text(day: date | None) -> str | None:

@@ -44,6 +44,7 @@ UncheckedReason = Literal[
     "judge_too_slow",
     "judge_failed",
     "judge_off",
+    "cut_off",  # by the chatbot's limit, before its first sentence ended
     "tool_call",  # the chatbot asked for one instead of answering
     "no_text",
 ]
