@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
-__all__ = ["Combiner", "conformal_floor", "enough_for", "tail_floor"]
+from classifiers.conformal import allowed_outside, least_cases
+
+__all__ = ["Combiner", "conformal_floor", "tail_floor"]
 
 Floats = NDArray[np.float64]
 
@@ -87,17 +89,12 @@ class Combiner:
         return logits
 
 
-def enough_for(error: float) -> int:
-    """How many held-out examples a conformal promise of at most `error` needs."""
-    return math.ceil(1 / error) - 1
-
-
 def conformal_floor(scores: Sequence[float] | Floats, error: float) -> float | None:
     """The cut that a new example of the same kind falls below with a chance of at most `error`.
 
     None if there are too few scores to promise that.
     """
-    rank = math.floor((len(scores) + 1) * error)
+    rank = allowed_outside(len(scores), error)
     return float(np.sort(np.asarray(scores))[rank - 1]) if rank >= 1 else None
 
 
@@ -108,7 +105,7 @@ def tail_floor(scores: Floats, error: float) -> float | None:
     fifth of the examples and not on the two or three strangest. The power is known from these few only: the
     chance is that of a new example over all that it may be. None if there are too few examples.
     """
-    if len(scores) < enough_for(error):
+    if len(scores) < least_cases(error):
         return None
     share = max(_TAIL, error)
     logits = logit(np.clip(scores, 1e-9, 1 - 1e-9))

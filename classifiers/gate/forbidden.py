@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.special import logit as _logit
 
+from classifiers.conformal import least_cases
 from classifiers.gate import Neighbour
-from classifiers.gate.combiner import Combiner, conformal_floor, enough_for
+from classifiers.gate.combiner import Combiner, conformal_floor
 from classifiers.gate.contrast import CONTRAST_FEATURES, Contrast, Sample
 from classifiers.gate.detector import Detector
 from classifiers.gate.leeway import NO_LEEWAY, Leeway, fit_leeway, leeway_to, names_a_thing
@@ -223,7 +224,7 @@ def _raised(detector: Detector | None, knows_vectors: bool, theirs: Sequence[Sam
 def _suspicious_from(axis: Forbidden, theirs: Sequence[Sample]) -> float:
     """As low as all but a few of the operator's questions allow."""
     logits = _detected(axis.attacks.detector, axis.knows_vectors, theirs)
-    floor = conformal_floor(-logits, _SUSPECTED if len(logits) >= enough_for(_SUSPECTED) else _FALSE_ALARM)
+    floor = conformal_floor(-logits, _SUSPECTED if len(logits) >= least_cases(_SUSPECTED) else _FALSE_ALARM)
     if floor is None:
         return _UNTESTED_SUSPICION[axis.knows_vectors]
     return float(np.clip(_scaled(-floor - axis.raised, 0.5), *_SUSPICION))

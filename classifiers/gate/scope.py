@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, stdtrit
 
+from classifiers.conformal import least_cases
 from classifiers.gate import Neighbour
-from classifiers.gate.combiner import Combiner, enough_for, tail_floor
+from classifiers.gate.combiner import Combiner, tail_floor
 from classifiers.gate.contrast import Contrast, Nearest
 from classifiers.gate.evidence import (
     Grounds,
@@ -210,7 +211,7 @@ def _fitted(
 def _least(logits: Floats, *, by_spread: bool) -> float:
     """What few of our questions lie under; a handful of examples tells it by its spread."""
     count = len(logits)
-    if not by_spread or count >= enough_for(_LOW):
+    if not by_spread or count >= least_cases(_LOW):
         return float(np.quantile(logits, _LOW))
     spread = float(np.std(logits, ddof=1)) * math.sqrt(1 + 1 / count)
     return float(logits.mean() + stdtrit(count - 1, _LOW) * spread)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from classifiers.conformal import least_cases
 from classifiers.gate import Policy
-from classifiers.gate.combiner import enough_for
 from classifiers.gate.scope import LEAST_OTHERS
 from classifiers.text import has_words, normalise
 
@@ -18,7 +18,7 @@ def thin_notes(policy: Policy, *, max_false_refusal: float) -> tuple[str, ...]:
     may = "to learn what looks like ours and is not; until then a rule decides"
     near = "for other wordings of it to be known; until then little more than its own examples is caught"
     counted = [
-        ("must", _written(policy.must.examples), enough_for(max_false_refusal), promised),
+        ("must", _written(policy.must.examples), least_cases(max_false_refusal), promised),
         ("may", _written(policy.may.examples), LEAST_OTHERS, may),
     ]
     if policy.must_not.examples or policy.must_not.description:

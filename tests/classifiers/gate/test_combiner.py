@@ -8,7 +8,8 @@ from scipy.special import expit, logit
 from scipy.stats import gumbel_l, logistic, norm, t
 from scipy.stats.distributions import rv_frozen
 
-from classifiers.gate.combiner import Combiner, conformal_floor, enough_for, tail_floor
+from classifiers.conformal import least_cases
+from classifiers.gate.combiner import Combiner, conformal_floor, tail_floor
 
 RULE = Combiner(np.array([2.0, -2.0]), np.array([0.5, 0.5]))
 
@@ -51,7 +52,7 @@ def test_without_examples_to_the_contrary_a_stiff_rule_stays() -> None:
 
 @pytest.mark.parametrize(("error", "enough"), [(0.02, 49), (0.05, 19), (0.01, 99)])
 def test_a_promise_needs_examples(error: float, enough: int) -> None:
-    assert enough_for(error) == enough
+    assert least_cases(error) == enough
     assert conformal_floor(np.linspace(0, 1, enough), error) == 0.0
     assert conformal_floor(np.linspace(0, 1, enough - 1), error) is None
 
