@@ -92,8 +92,8 @@ class Documents:
         indexed = await self._index.ids()
         async with self._database.connect() as connection:
             kept = set((await connection.execute(select(_PASSAGES.id))).scalars())
-        for orphan in indexed - kept:
-            await self._index.delete(where={"passage": orphan})
+        if orphans := indexed - kept:
+            await self._index.remove(orphans)
         if lost := kept - indexed:
             await self._mark_lost(lost)
         pending = await self._pending()
@@ -191,7 +191,6 @@ class Documents:
                 text=text,
                 payload={
                     "document": row.document_id,
-                    "passage": row.id,
                     "path": row.path,
                     "language": row.language,
                 },

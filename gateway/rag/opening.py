@@ -59,7 +59,7 @@ async def _writer(settings: UpstreamSettings, stores: Stores) -> Writer:
     if settings.writer:
         return LlmWriter(ChatModel.of(settings.writer))
     reader = await open_pair_model(load_shipped_answering, remembered=READ_BEFORE)
-    return ExtractiveWriter(stores.encoder, reader)
+    return ExtractiveWriter(stores.model, reader)  # which remembers for itself
 
 
 def _evaluator(
