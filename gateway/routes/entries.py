@@ -12,7 +12,16 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from cache.entries import Entry, EntryKind, EntryState, Source
-from cache.store.content import GROUP, Content, content_of
+from cache.store.content import (
+    GROUP,
+    LONGEST_ANSWER,
+    LONGEST_DOCUMENT,
+    LONGEST_PHRASING,
+    MOST_PHRASINGS,
+    MOST_SOURCES,
+    Content,
+    content_of,
+)
 from cache.store.queries import Filters
 from cache.trial.collisions import Would
 from gateway.assembly import Services
@@ -25,14 +34,14 @@ from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep
 from storage.texts import storable
 
-__all__ = ["Group", "Phrasing", "SourceBody", "router", "sources_of"]
+__all__ = ["Answer", "Group", "Phrasing", "SourceBody", "router", "sources_of"]
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])
 
-Phrasing = Annotated[str, Field(min_length=1, max_length=2_000)]
+Phrasing = Annotated[str, Field(min_length=1, max_length=LONGEST_PHRASING)]
 Words = Annotated[str, AfterValidator(storable), Field(max_length=200)]  # asked for, in a path or a query
 Group = Annotated[str, Field(pattern=f"^{GROUP.pattern}$")]
-Answer = Annotated[str, Field(min_length=1, max_length=50_000)]
+Answer = Annotated[str, Field(min_length=1, max_length=LONGEST_ANSWER)]
 NOT_CONTENT = {"revision", "accept_collisions"}
 
 
@@ -41,7 +50,7 @@ class SourceBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    document: Annotated[str, Field(min_length=1, max_length=1024)]
+    document: Annotated[str, Field(min_length=1, max_length=LONGEST_DOCUMENT)]
     version: Annotated[str, Field(max_length=64)] = ""
 
 
@@ -50,7 +59,7 @@ class EntryBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    phrasings: Annotated[list[Phrasing], Field(min_length=1, max_length=200)]
+    phrasings: Annotated[list[Phrasing], Field(min_length=1, max_length=MOST_PHRASINGS)]
     answer: Answer
     kind: EntryKind = "ground_truth"
     group: Group = ""  # who may read it; "" is everybody of the tenant
@@ -58,7 +67,7 @@ class EntryBody(BaseModel):
     state: Literal["draft", "active"] = "draft"
     accept_collisions: bool = False  # make it active although it would compete with another entry
     owner: Annotated[str, Field(max_length=200)] = ""
-    sources: Annotated[list[SourceBody], Field(max_length=100)] = []
+    sources: Annotated[list[SourceBody], Field(max_length=MOST_SOURCES)] = []
     valid_from: date | None = None
     valid_until: date | None = None
     review_by: date | None = None
@@ -71,13 +80,13 @@ class EditBody(BaseModel):
 
     revision: Annotated[int, Field(ge=1)]
     accept_collisions: bool = False
-    phrasings: Annotated[list[Phrasing], Field(min_length=1, max_length=200)] = []
+    phrasings: Annotated[list[Phrasing], Field(min_length=1, max_length=MOST_PHRASINGS)] = []
     answer: Answer = ""
     kind: EntryKind = "ground_truth"
     group: Group = ""
     language: Language = "en"
     owner: Annotated[str, Field(max_length=200)] = ""
-    sources: Annotated[list[SourceBody], Field(max_length=100)] = []
+    sources: Annotated[list[SourceBody], Field(max_length=MOST_SOURCES)] = []
     valid_from: date | None = None
     valid_until: date | None = None
     review_by: date | None = None

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from cache.entries import EntryKind
+from cache.store.content import MOST_PHRASINGS, MOST_SOURCES
 from gateway.errors import NotFound
 from gateway.language import Language
 from gateway.people.access import ClientDep, ReviewerDep
@@ -17,7 +18,7 @@ from gateway.review.closing import Closed, Review
 from gateway.review.closing.promotion import Publication
 from gateway.review.gate_examples import ExampleLabel
 from gateway.review.tickets import Ticket, TicketState
-from gateway.routes.entries import Group, Phrasing, SourceBody, sources_of
+from gateway.routes.entries import Answer, Group, Phrasing, SourceBody, sources_of
 from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep
 
@@ -40,13 +41,13 @@ class ReviewBody(BaseModel):
 class AnswerBody(ReviewBody):
     """The answer to a ticket, and what its verified entry is to be if it is published."""
 
-    answer: Annotated[str, Field(min_length=1, max_length=50_000)]
+    answer: Answer
     publish: bool = False
     accept_collisions: bool = False  # publish it although it would compete with another entry
     kind: EntryKind = "ground_truth"
     question: Phrasing | None = None  # how the entry asks; by default as the ticket does
-    phrasings: Annotated[list[Phrasing], Field(max_length=200)] = []
-    sources: Annotated[list[SourceBody] | None, Field(max_length=100)] = None  # by default the draft's
+    phrasings: Annotated[list[Phrasing], Field(max_length=MOST_PHRASINGS)] = []
+    sources: Annotated[list[SourceBody] | None, Field(max_length=MOST_SOURCES)] = None  # else the draft's
     group: Group | None = None  # who may read it; by default the asker's group
     language: Language | None = None
 
