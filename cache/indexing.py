@@ -159,7 +159,7 @@ async def _behind(store: EntryStore) -> list[_Behind]:
     statement = (
         select(columns.id, columns.state, columns.revision, columns.indexed_revision)
         .where(columns.indexed_revision < columns.revision)
-        .order_by(columns.updated_at)
+        .order_by(columns.updated_at, columns.id)
         .limit(BEHIND)
     )
     async with store.db.connect() as connection:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import assert_never
@@ -60,6 +61,7 @@ class Stores:
     documents: Documents
     shelf: Shelf
     default_language: Language  # of questions whose script does not tell
+    indexing: asyncio.Lock = field(default_factory=asyncio.Lock)  # else two would encode the same entries
 
     def language_of(self, text: str) -> Language:
         """On which shelf a question by itself is looked for."""
@@ -67,7 +69,8 @@ class Stores:
 
     async def index_pending(self, *, progress: Progress | None = None) -> int:
         """Bring the index of entries up to SQL; says how many changed."""
-        return await index_pending(self.entries, self.entry_index, self.encoder, progress=progress)
+        async with self.indexing:
+            return await index_pending(self.entries, self.entry_index, self.encoder, progress=progress)
 
     async def catch_up(self) -> None:
         """At start-up: index what was left behind, and what the index lost all the same."""
