@@ -27,7 +27,7 @@ from gateway.review.entries.rereview import (
     outdate_and_ask,
     review_overdue,
 )
-from gateway.review.tickets import Ticket, Tickets
+from gateway.review.tickets import NewTicket, Ticket, Tickets, open_within
 from storage.edge import EdgeIndex
 from storage.sql import Database
 from storage.testing import MemoryIndex
@@ -209,6 +209,23 @@ async def test_an_entry_that_is_still_right_comes_back_with_the_new_version(offi
     await office.read()
     assert await office.state(card) == "stale"
     assert [one.state for one in await office.asked()] == ["answered", "open"]
+
+
+async def test_a_later_ticket_about_something_else_hides_no_change(office: Office) -> None:
+    card = await office.keep()
+    office.write("fees.md", NEW)
+    await office.read()
+    about_words = NewTicket(
+        tenant="acme", group="", request_id="r", language="en", real_question=CARD, question=CARD,
+        outcome="stale_entry", reason="phrasing_of_forgotten", entry_id=card.id,
+        steps=[{"type": "phrasing_of_forgotten", "phrasings": [1]}],
+    )  # fmt: skip
+    async with office.database.begin() as connection:
+        await open_within(connection, about_words)
+    stale = await office.entries.get("acme", card.id)
+    active = await approve_again(office.tickets, office.entries, stale, revision=stale.revision, by="Sato")
+    assert active.sources == (Source("fees.md", version(NEW)),)
+    assert {one.state for one in await office.asked()} == {"answered"}
 
 
 async def test_a_ticket_that_is_answered_brings_its_entry_back_in_other_words(office: Office) -> None:

@@ -145,19 +145,18 @@ async def approve_again(asked: Tickets, store: EntryStore, entry: Entry, *, revi
 
 
 async def present_sources(db: Database, entry: Entry) -> tuple[Source, ...]:
-    """An entry's sources in the versions that its last ticket told the reviewer of.
+    """An entry's sources in the versions that its tickets told the reviewer of, the last word on each.
 
     A source that is gone, or that somebody has edited since, stays as it is.
     """
-    last = (
+    asked = (
         select(tickets.c.steps)
         .where(tickets.c.tenant == entry.tenant, tickets.c.entry_id == entry.id)
         .where(tickets.c.outcome == "stale_entry")
-        .order_by(tickets.c.created_at.desc())
-        .limit(1)
+        .order_by(tickets.c.created_at)
     )
     async with db.connect() as connection:
-        told_of = _changes_in(await connection.scalar(last) or [])
+        told_of = [one for steps in await connection.scalars(asked) for one in _changes_in(steps)]
     told = {(one.document, one.was): one.now for one in told_of if one.now is not None}
     return tuple(
         replace(source, version=told.get((source.document, source.version), source.version))
