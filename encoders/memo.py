@@ -6,12 +6,12 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextvars import Context
-from hashlib import blake2b
 from typing import Final
 
 import numpy as np
 
 from encoders import Encoder, EncoderIdentity, Vector
+from encoders.remembering import text_key
 
 __all__ = ["LARGEST_CALL", "MemoEncoder"]
 
@@ -41,7 +41,7 @@ class MemoEncoder:
         """Vectors of shape (len(texts), dimensions), L2-normalised."""
         if not texts or len(texts) > LARGEST_CALL:
             return await self._inner.encode(texts)
-        keys = [_key(text) for text in texts]
+        keys = [text_key(text) for text in texts]
         found = {key: self._known[key] for key in keys if key in self._known}
         for key in found:
             self._known.move_to_end(key)
@@ -86,8 +86,3 @@ class MemoEncoder:
             del self._coming[key]
         if not task.cancelled():
             task.exception()  # marks it as seen: all who waited may have gone
-
-
-def _key(text: str) -> Key:
-    """A hash, so that long texts are not kept, nor anything that a person wrote."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Literal, NamedTuple
+
+from encoders.remembering import remembered
 
 __all__ = ["Kind", "Word", "WordReader", "simplified", "word_reader"]
 
@@ -53,7 +55,7 @@ class WordReader:
         self._sudachi = Dictionary(dict="small").tokenizer(mode=SplitMode.C)
         self._tag: Any = rjieba.tag
         self._one_at_a_time = threading.Lock()
-        self._remembered = lru_cache(_REMEMBERED)(self._read)
+        self._remembered = remembered(_REMEMBERED)(self._read)
 
     def __call__(self, text: str, language: str) -> tuple[Word, ...]:
         """The words of a text, as written or normalised, in their order; spaces are left out.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 from cache.guards import Compared, about_any, quoted
 from cache.reading.tables import Terms, read_table
 from cache.reading.words import REMEMBERED, overlap, read_text
+from encoders.remembering import remembered
 
 __all__ = ["AspectsGuard"]
 
@@ -39,7 +40,7 @@ class AspectsGuard:
         """The guard with the shipped table."""
         table = read_table("aspects.yaml", "cache.guards")
         return cls(
-            {language: lru_cache(REMEMBERED)(partial(_read, _terms(own))) for language, own in table.items()}
+            {language: remembered(REMEMBERED)(partial(_read, _terms(own))) for language, own in table.items()}
         )
 
     def veto(self, compared: Compared, /) -> str | None:

@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Self
 
 from cache.guards import Compared, about_any, quoted
 from cache.guards.polarity import is_negated
 from cache.reading.tables import Found, Terms, read_table
 from cache.reading.words import REMEMBERED, Text, overlap, read_text
+from encoders.remembering import remembered
 
 __all__ = ["ClassesGuard"]
 
@@ -50,7 +50,7 @@ class _Groups:
                 else:
                     meanings[number, name] = words
         terms = Terms.of(meanings, passed=passed, inflected=True)
-        return cls(lru_cache(REMEMBERED)(lambda plain: _by_group(terms.find(plain))), unsaid)
+        return cls(remembered(REMEMBERED)(lambda plain: _by_group(terms.find(plain))), unsaid)
 
 
 def _by_group(found: Iterable[Found]) -> Named:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Self
 
 from cache.guards import Compared
@@ -16,6 +15,7 @@ from cache.guards.since import turned_round
 from cache.guards.voice import done_to
 from cache.reading.tables import read_table
 from cache.reading.words import REMEMBERED, Text, content_word
+from encoders.remembering import remembered
 from encoders.words import Word
 
 __all__ = ["DirectionGuard"]
@@ -117,7 +117,7 @@ class DirectionGuard:
         table = read_table("direction.yaml", "cache.guards")
         return cls(
             {
-                language: lru_cache(REMEMBERED)(_Directions.of(words, language).way)
+                language: remembered(REMEMBERED)(_Directions.of(words, language).way)
                 for language, words in table.items()
             }
         )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import takewhile
 from typing import Self
 
 from cache.guards import Compared
 from cache.reading.tables import Found, Terms, read_table
 from cache.reading.words import REMEMBERED, Text, content_word
+from encoders.remembering import remembered
 from encoders.words import Word, word_reader
 
 __all__ = ["ExclusionGuard"]
@@ -31,7 +32,7 @@ class ExclusionGuard:
         tables = read_table("exclusion.yaml", "cache.guards").items()
         terms = {language: Terms.of(table, inflected=False) for language, table in tables}
         return cls(
-            {language: lru_cache(REMEMBERED)(partial(_left_out, own)) for language, own in terms.items()}
+            {language: remembered(REMEMBERED)(partial(_left_out, own)) for language, own in terms.items()}
         )
 
     def veto(self, compared: Compared, /) -> str | None:

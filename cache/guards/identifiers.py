@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from typing import Self
 
 from cache.guards import Compared, about_any
 from cache.reading.tables import read_table
 from cache.reading.text import normalise
 from cache.reading.words import REMEMBERED, Text, overlap
+from encoders.remembering import remembered
 
 __all__ = ["IdentifierGuard", "identifiers", "without_identifiers"]
 
@@ -72,7 +73,7 @@ def without_identifiers(text: Text) -> str:
     )
 
 
-@lru_cache(REMEMBERED)
+@remembered(REMEMBERED)
 def _found(written: str) -> frozenset[str]:
     if not _LETTER_BESIDE_DIGIT.search(written):
         return frozenset()

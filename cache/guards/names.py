@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 from typing import Self
 
@@ -17,6 +17,7 @@ from cache.guards import Compared, about_any
 from cache.reading.tables import read_table
 from cache.reading.wording import WORDED, left_over
 from cache.reading.words import REMEMBERED, Text, content_word, overlap
+from encoders.remembering import remembered
 from encoders.words import Word
 
 __all__ = ["NamesGuard"]
@@ -83,7 +84,7 @@ def _same_beginning(some: str, other: str, head: str) -> bool:
     return bool(shared) and (some[0] == other[0] or len(some) != len(other))
 
 
-@lru_cache(REMEMBERED)
+@remembered(REMEMBERED)
 def _headed(text: Text) -> Mapping[str, frozenset[str]]:
     """The compounds of a text by how they end; in English what stands before it, or behind "in"."""
     found: dict[str, frozenset[str]] = {}
@@ -142,7 +143,7 @@ def _same_name(some: str, other: str) -> bool:
     return min(len(some), len(other)) > _SHORT and SequenceMatcher(None, some, other).ratio() >= _SLIP
 
 
-@lru_cache(REMEMBERED)
+@remembered(REMEMBERED)
 def _names(text: Text) -> frozenset[str]:
     if text.language == "en":
         return _capitalised(text)

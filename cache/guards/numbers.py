@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Self
 
 from cache.guards import Compared, about_any
@@ -14,6 +14,7 @@ from cache.guards.identifiers import without_identifiers
 from cache.reading.numerals import Numerals, numerals
 from cache.reading.tables import read_table
 from cache.reading.words import REMEMBERED, Text, overlap
+from encoders.remembering import remembered
 
 __all__ = ["NumberGuard", "Quantity", "number_words"]
 
@@ -64,7 +65,7 @@ class NumberGuard:
     @classmethod
     def load(cls) -> Self:
         """The guard with the shipped units and numerals."""
-        read = lru_cache(REMEMBERED)(_reader())
+        read = remembered(REMEMBERED)(_reader())
         return cls(lambda text: read(without_identifiers(text)))
 
     def veto(self, compared: Compared, /) -> str | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Self
 
 from cache.guards import Compared
 from cache.reading.tables import Found, Terms, read_table
 from cache.reading.words import REMEMBERED, Text, overlap
+from encoders.remembering import remembered
 from encoders.words import Word, word_reader
 
 __all__ = ["PolarityGuard", "is_negated"]
@@ -78,7 +79,7 @@ def _tables() -> dict[str, _Words]:
     }
 
 
-@lru_cache(REMEMBERED)
+@remembered(REMEMBERED)
 def _read(plain: str, language: str) -> _Reading:
     own = _tables()[language].read(_ASKING.sub("", plain) if language == "zh" else plain, language)
     return own if own.negations or own.troubled or language == "en" else _tables()["en"].read(plain, "en")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from cache.guards import Compared
@@ -19,6 +19,7 @@ from cache.reading.numerals import numerals
 from cache.reading.tables import Found, read_table
 from cache.reading.wording import WORDED, agreement
 from cache.reading.words import REMEMBERED, Text, content_word
+from encoders.remembering import remembered
 from encoders.words import Word
 
 __all__ = ["SubstitutionGuard"]
@@ -157,7 +158,7 @@ def _has_numbers(words: Set[str]) -> bool:
     )
 
 
-@lru_cache(REMEMBERED)
+@remembered(REMEMBERED)
 def _spoken(text: Text) -> _Words:
     words = (word for word in text.words if word.kind != "mark")
     return tuple(_spoken_word(word, content_word(word, text.language)) for word in words)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 from typing import Final, Self
 
@@ -21,6 +21,7 @@ from cache.reading.tables import read_table
 from cache.reading.text import normalise
 from cache.reading.wording import WORDED, left_over
 from cache.reading.words import read_text
+from encoders.remembering import remembered
 
 __all__ = ["asked_only", "guarded_readings", "readings", "says_all"]
 
@@ -66,7 +67,7 @@ def says_all(question: str, phrasing: str, language: str) -> bool:
     return {*read_text(phrasing, language).content} <= {*read_text(question, language).content}
 
 
-@lru_cache(_REMEMBERED)
+@remembered(_REMEMBERED)
 def _parted(text: str, language: str) -> tuple[str, str]:
     """What a text asks, and all of it without courtesies."""
     phrases = _phrases().get(language)

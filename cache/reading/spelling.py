@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 from cache.reading.numerals import numerals
 from encoders import Encoder, Vector
+from encoders.remembering import remembered
 from encoders.spelling import one_spelling
 from encoders.words import simplified
 
@@ -23,7 +23,7 @@ _REMEMBERED = 16_384  # texts; the phrasings that come up again and again
 
 def spelt(text: str, language: str) -> str:
     """A text in the spelling that questions and phrasings are compared in; in English as it is."""
-    return text if language == "en" else _remembered(text, language)
+    return text if language == "en" else _spelt(text, language)
 
 
 async def encode_spelt(encoder: Encoder, texts: Sequence[str], language: str) -> Vector:
@@ -35,7 +35,7 @@ async def encode_spelt(encoder: Encoder, texts: Sequence[str], language: str) ->
     return await encoder.encode([spelt(text, language) for text in texts])
 
 
-@lru_cache(_REMEMBERED)
-def _remembered(text: str, language: str) -> str:
+@remembered(_REMEMBERED)
+def _spelt(text: str, language: str) -> str:
     known = one_spelling(simplified(text) if language == "zh" else text)
     return numerals().kanji_in_digits(_MODEL.sub("", known))

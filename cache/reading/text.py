@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
+
+from encoders.remembering import remembered
 
 __all__ = [
     "Grams",
@@ -56,7 +57,7 @@ _MARK = re.compile(r"[^\w\s]|_")
 _RUN = re.compile(r"([^\W_]?)([+#^_])\2+")
 
 
-@lru_cache(maxsize=4_096)  # a batch of an import asks for each of its phrasings six times; 16 MB at most
+@remembered(4_096)  # a batch of an import asks for each of its phrasings six times
 def normalise(text: str) -> str:
     """The text without what a reader ignores: width, case, punctuation, spacing, invisible characters."""
     text = _SUPERSCRIPT.sub(lambda found: "^" + found.group(), text)
@@ -84,7 +85,7 @@ def words(normalised: str) -> list[str]:
     return _WORD.findall(normalised)
 
 
-@lru_cache(maxsize=16_384)  # the phrasings that come up again and again; about 60 MB when full
+@remembered(8_192)  # the phrasings that come up again and again; 5 to 45 kB each
 def pieces(text: str) -> Pieces:
     """A text, normalised and cut up."""
     normalised = normalise(text)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from typing import Any, Final, Self
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from cache.reading.spelling import spelt
 from cache.reading.tables import read_table
 from cache.reading.text import is_cjk
+from encoders.remembering import remembered
 from encoders.words import Kind, Word, word_reader
 
 __all__ = ["WORDED", "Term", "Wording", "agreement", "agreements", "left_over", "terms"]
@@ -101,11 +102,11 @@ def terms(text: str, language: str) -> tuple[Term, ...]:
     Raises:
         LookupError: if the language has no tables.
     """
-    return _remembered(text, language)
+    return _terms(text, language)
 
 
-@lru_cache(_REMEMBERED)
-def _remembered(text: str, language: str) -> tuple[Term, ...]:
+@remembered(_REMEMBERED)
+def _terms(text: str, language: str) -> tuple[Term, ...]:
     if language not in WORDED:
         raise LookupError(f"no wording is known for the language {language!r}; known are {', '.join(WORDED)}")
     return _lexicon(language).terms(spelt(text, language))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Set
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from cache.reading.tables import read_table
 from cache.reading.text import normalise
+from encoders.remembering import remembered
 from encoders.words import Word, simplified, word_reader
 
 __all__ = ["REMEMBERED", "Text", "content_word", "load_words", "overlap", "read_text"]
@@ -28,8 +29,12 @@ class Text:
     content: tuple[str, ...]  # the words that say what is asked, in their order; synonyms by their first
     language: str  # ISO 639-1
 
+    def __len__(self) -> int:
+        """Its characters."""
+        return len(self.written)
 
-@lru_cache(REMEMBERED)
+
+@remembered(REMEMBERED)
 def read_text(text: str, language: str) -> Text:
     """A text as guards read it.
 

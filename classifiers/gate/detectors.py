@@ -14,6 +14,7 @@ from classifiers.gate.rules import EVERY_RULE, Rules
 from classifiers.text import normalise, only_words
 from encoders import Encoded, EncoderError
 from encoders.labels import Labeller
+from encoders.remembering import text_key
 
 __all__ = ["Clear", "Detection", "Detector", "Failed", "Flagged", "LabelDetector", "Panel", "Seat"]
 
@@ -114,7 +115,7 @@ class Panel:
         self._rules = rules
         self._seats = tuple(seats)
         self._told = told
-        self._remembered: dict[tuple[str, str], Clear | Flagged] = {}
+        self._remembered: dict[tuple[str, bytes], Clear | Flagged] = {}
 
     async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
         """The gate's verdict, or *must not* if a detector flags it; one that fails makes it *unsure*."""
@@ -137,7 +138,8 @@ class Panel:
         return replace(worst, shadow=tuple(shadow))
 
     async def _detect(self, seat: Seat, text: str) -> Detection:
-        known = self._remembered.get((seat.name, text))
+        key = (seat.name, text_key(text))
+        known = self._remembered.get(key)
         if known is not None:
             return known
         try:
@@ -150,7 +152,7 @@ class Panel:
             self._told(seat.name, "failed")
             return Failed(str(exc))
         self._told(seat.name, "clear" if isinstance(found, Clear) else "flagged")
-        self._remembered[seat.name, text] = found
+        self._remembered[key] = found
         if len(self._remembered) > REMEMBERED * len(self._seats):
             self._remembered.pop(next(iter(self._remembered)))
         return found

@@ -23,6 +23,7 @@ from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_backgroun
 from classifiers.gate.thinness import thin_notes
 from classifiers.text import has_kana, has_words, kana_alone, mostly_cjk, normalise, only_words
 from encoders import Encoded, Encoder, EncoderError, encode_one
+from encoders.remembering import text_key
 from encoders.words import simplified
 
 __all__ = ["JUDGE", "ExampleGate"]
@@ -56,7 +57,7 @@ class ExampleGate:
         self._forbidden = forbidden
         self._complaints = complaints or shipped_complaints()
         self._encoder = encoder
-        self._readings: dict[str, ForbiddenReading] = {}
+        self._readings: dict[bytes, ForbiddenReading] = {}
         self._stated = stated
         self._written_in = {mostly_cjk(text) for text, one in stated.items() if one.label == "must"}
         self._thin = tuple(thin)
@@ -178,10 +179,11 @@ class ExampleGate:
 
     async def _read(self, question: Encoded, normalised: str) -> ForbiddenReading:
         """The reading of a text depends on nothing but the fit, and helpdesk traffic repeats itself."""
-        reading = self._readings.get(question.text)
+        key = text_key(question.text)
+        reading = self._readings.get(key)
         if reading is None:
             hidden = await self._unmasked(question.text)
-            reading = self._readings[question.text] = self._forbidden.read(question, normalised, hidden)
+            reading = self._readings[key] = self._forbidden.read(question, normalised, hidden)
             if len(self._readings) > _REMEMBERED:
                 self._readings.pop(next(iter(self._readings)))
         return reading

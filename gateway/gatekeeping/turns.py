@@ -14,6 +14,7 @@ from time import monotonic
 from classifiers.gate import GateVerdict
 from classifiers.gate.rules import TORN
 from encoders import Encoded, Encoder, encode_one
+from encoders.remembering import text_key
 from gateway.domain import Conversation, Question, Turn
 from gateway.gatekeeping.fragments import assembled
 from gateway.stages import Gate
@@ -36,7 +37,7 @@ class ConversationGate:
         self._gate = gate
         self._encoder = encoder
         self._forbids = forbids or gate
-        self._known: dict[tuple[str, str, str], tuple[float, bool]] = {}  # until when, and whether forbidden
+        self._known: dict[tuple[str, str, bytes], tuple[float, bool]] = {}  # until when; forbidden?
 
     async def judge(self, question: Question, encoded: Encoded, /) -> GateVerdict:
         """The verdict on a question that is `encoded` with what it leans on.
@@ -95,14 +96,14 @@ class ConversationGate:
     async def _forbidden(self, question: Question, texts: Sequence[str]) -> set[str]:
         """Which of these texts are forbidden; a conversation brings the same ones again with every turn."""
         whose, now = (question.tenant, question.group), monotonic()
-        known = {text: self._known.get((*whose, text), _LONG_AGO) for text in texts}
+        known = {text: self._known.get((*whose, text_key(text)), _LONG_AGO) for text in texts}
         unknown = [text for text, (until, _) in known.items() if until < now]
         encoded = [await encode_one(self._encoder, text) for text in unknown]
         verdicts = await asyncio.gather(*(self._judged(self._forbids, question, one) for one in encoded))
         if len(self._known) > REMEMBERED:
             self._known.clear()
         for text, verdict in zip(unknown, verdicts, strict=True):
-            known[text] = self._known[*whose, text] = (now + REMEMBERED_S, _forbids(verdict))
+            known[text] = self._known[*whose, text_key(text)] = (now + REMEMBERED_S, _forbids(verdict))
         return {text for text, (_, forbidden) in known.items() if forbidden}
 
     async def _judged(self, gate: Gate, question: Question, encoded: Encoded) -> GateVerdict:
