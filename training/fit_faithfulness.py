@@ -102,7 +102,7 @@ WORDS: Final = Kind(
     {PROBES: {"words": 0.1, "characters": 0.05}},
 )
 READING: Final = Kind(
-    "local@6",
+    "local@7",
     local.SHIPPED,
     local.FIGURES,
     (),

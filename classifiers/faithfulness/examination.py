@@ -67,7 +67,14 @@ def laid_beside(found: Sequence[Statement], known: Contexts, question: str) -> t
     return tuple(
         Examined(
             each,
-            known.evidence(each.claim, question, written=each.text, listed=each.listed, worked_out=numbers),
+            known.evidence(
+                each.claim,
+                question,
+                written=each.text,
+                listed=each.listed,
+                introduced=each.introduced if each.introduction else "",
+                worked_out=numbers,
+            ),
         )
         for each in found
     )

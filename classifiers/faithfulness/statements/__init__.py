@@ -24,6 +24,9 @@ JOINED = re.compile(
 )
 CONTRAST = re.compile(r"(?<=[すたんいだるけ])(?:が|けれども|けれど|けど)、$")
 SHORT = {"en": 90, "ja": 36, "zh": 36}  # characters
+LABELLED = re.compile(r"[^:：。.!?！？]{1,20}[:：][ \t　]*\S")  # "Price: 10 euros"
+MARKS, NUMBER = frozenset("-*+•·・‣▪●○◦◆■□★※"), "1"
+NOTE = "※"  # of what stands above as a whole
 CLAIMS: Final[Set[SpeechAct]] = {"claim", "lead_in"}  # of a clause or an item, which introduces nothing
 TITLE_WORDS = 6  # a heading of up to six words (or twice as many characters) names a part and claims nothing
 TITLE_CHARACTERS = 12
@@ -99,21 +102,59 @@ def too_long(answer: str) -> str:
 
 
 def _introductions(answer: str, found: Iterable[Sentence]) -> Iterator[tuple[Sentence, Sentence | None]]:
-    """Each sentence; with those that begin an item of a list the sentence or heading before the list."""
-    introduction, before = None, 0
+    """Each sentence; with those that begin an item what introduces it.
+
+    That is the item that its list is a part of, or the sentence or heading before the list. Lines such as
+    "Price: 10 euros" below a heading are items without a mark.
+    """
+    above, before = list[_Above](), 0  # what the next item may be a part of, the outermost first
     for sentence in found:
-        if sentence.kind != "item":
-            introduction = sentence
-        begins = answer[before : sentence.start].strip()  # the mark of an item
-        yield sentence, introduction if sentence.kind == "item" and begins else None
+        mark = answer[before : sentence.start].strip() if sentence.kind == "item" else ""
         before = sentence.end
+        if mark:
+            kind = mark[-1] if mark[-1] in MARKS else NUMBER
+            own = _Above(sentence, _indentation(answer, sentence.start), kind)
+            while above and not own.is_part_of(above):
+                above.pop()
+            yield sentence, above[-1].sentence if above else None
+            above.append(own)
+        elif sentence.kind == "item":
+            yield sentence, None
+        elif LABELLED.match(sentence.text) and above and above[0].sentence.kind == "heading":
+            yield sentence, above[0].sentence
+            del above[1:]
+        else:
+            yield sentence, None
+            above = [_Above(sentence)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Above:
+    """What may introduce an item: the sentence or heading before a list, or an item of an outer one."""
+
+    sentence: Sentence
+    indentation: int = -1  # characters before the mark of an item
+    mark: str = ""
+
+    def is_part_of(self, above: Sequence[_Above]) -> bool:
+        """Whether it stands below the last of these, by its indentation or as "■" has "・" below it."""
+        outer = above[-1]
+        if self.indentation != outer.indentation or not outer.mark:
+            return self.indentation > outer.indentation
+        other = self.mark not in {NOTE, *(one.mark for one in above)}
+        return other and _is_title(outer.sentence.text)
+
+
+def _indentation(answer: str, at: int) -> int:
+    line = answer[answer.rfind("\n", 0, at) + 1 : at]
+    return len(line) - len(line.lstrip(" \t　"))
 
 
 def _introduced(answer: str, each: Statement, introduction: Sentence) -> Statement:
     """An item with what introduces it, if it is short."""
     if not each.is_short:
         return each
-    plain = introduction.text.strip(" \t　*_#:：。.")
+    plain = introduction.text.strip(" \t　*_#:：。.【】")
     return replace(each, introduction=plain, listed=answer[introduction.start : each.end])
 
 

@@ -20,6 +20,8 @@ from classifiers.faithfulness.statements.segmentation import script_language
 __all__ = ["Clause", "clauses", "subject_of"]
 
 SEMICOLON = re.compile(r"[;；]\s*")
+# A row of a table in one line, "Dog registration; Fee: 3,000 yen": its values say nothing without its name.
+ROW = re.compile(r"[^;；:：]+(?:[;；][^;；:：]{1,20}[:：][^;；]+)+")
 SHORTEST_CLAUSE = 4  # words, or characters of Japanese and Chinese
 NEAR = 8  # words within which a new clause shows its verb
 WORD = re.compile(r"[^\W_]+(?:['’.,:-][^\W_]+)*|[$€£¥]")
@@ -55,7 +57,7 @@ def clauses(sentence: str) -> list[Clause]:
     hidden = _pattern("all", "protected").sub(lambda m: m[0][0] + "_" * (len(m[0]) - 2) + m[0][-1], sentence)
     bounds = [0, *(m.end() for m in SEMICOLON.finditer(hidden)), len(hidden)]
     parts = [(a, b) for a, b in itertools.pairwise(bounds) if hidden[a:b].strip()]
-    if any(_size(hidden[a:b]) < SHORTEST_CLAUSE for a, b in parts):
+    if ROW.fullmatch(hidden) or any(_size(hidden[a:b]) < SHORTEST_CLAUSE for a, b in parts):
         parts = [(0, len(hidden))]
     found: list[Clause] = []
     for start, end in parts:

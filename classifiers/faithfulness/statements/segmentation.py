@@ -35,7 +35,7 @@ INLINE_MARK = re.compile(
     re.MULTILINE,
 )
 HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
-BOLD_LINE = re.compile(r"[ \t]*(\*\*|__)[^*_]+\1[:：]?[ \t]*")
+BOLD_LINE = re.compile(r"[ \t]*(?:(\*\*|__)[^*_]+\1|【[^【】]+】)[:：]?[ \t]*")
 LABEL = re.compile(r"(\*\*|__)[^*_]+(?:\1[:：]|[:：]\1)[ \t]*")
 ROW = re.compile(r"[ \t]*\|.*\|[ \t]*")
 RULE = re.compile(r"[\s|:=\-_*~+]*")

@@ -128,6 +128,26 @@ INTRODUCED = {
         ["手順は次のとおりです: 申込書を書きます。", "手順は次のとおりです: 窓口に出します。"],
     ),
     "under a heading": ("**费用**\n1. 成人5元\n2. 儿童免费", ["费用: 成人5元", "费用: 儿童免费"]),
+    "a list within a list": (
+        "Our plans:\n- **Basic**\n  - 10 EUR\n  - 5 GB\n- **Premium**\n  1. 30 EUR\nAll include support.",
+        [
+            "Our plans: **Basic**",
+            "Basic: 10 EUR",
+            "Basic: 5 GB",
+            "Our plans: **Premium**",
+            "Premium: 30 EUR",
+            "All include support.",
+        ],
+    ),
+    "a list below another mark": (
+        "■ 住民票\n・手数料：300円\n■ 印鑑証明\n・手数料：350円\n※ 現金のみ",
+        ["住民票", "住民票: 手数料：300円", "印鑑証明", "印鑑証明: 手数料：350円", "現金のみ"],
+    ),
+    "another mark below what is no name": ("- 大人 800円\n・子ども 300円", ["大人 800円", "子ども 300円"]),
+    "lines with labels below a heading": (
+        "【プレミアムプラン】\n月額：2,980円\n容量：50GB\nお申し込みは店頭で承ります。",
+        ["プレミアムプラン: 月額：2,980円", "プレミアムプラン: 容量：50GB", "お申し込みは店頭で承ります。"],
+    ),
     "a list that nothing introduces": ("- Mondays\n- Fridays", ["Mondays", "Fridays"]),
 }
 
