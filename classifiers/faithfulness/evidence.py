@@ -185,6 +185,7 @@ class Contexts:
         open_share = 1 - self._covered(each, window)
         squeezed = _squeezed(written or statement)
         copied = self._known.says(squeezed)
+        whole = copied and self._known.quotes(squeezed)
         same_matter = not copied and (
             1 - open_share >= SAME_MATTER[each.line.language] or _has_the_things(each, window)
         )
@@ -192,6 +193,8 @@ class Contexts:
         negations = self._negations(each, best, window) if denies else (False, False)
         numbers = self._numbers_of(each, window, worked_out)
         novelty = self._novelty(each, best, window, numbers, unbound, negations, same_matter, copied)
+        if whole:  # nothing of a whole sentence of theirs is another's
+            novelty = replace(novelty, crossed=())
         if introduced and not novelty.crossed:
             novelty = replace(novelty, crossed=self._crossed_in_its_list(each, introduced, numbers))
         features = self._features(each, novelty, unbound, negations, open_share, best)
@@ -199,7 +202,7 @@ class Contexts:
             quoted = copied and self._known.says(_squeezed(listed))
             reworded = not quoted
         else:
-            quoted = copied and self._known.quotes(squeezed)
+            quoted = whole
             known = any(each.line.affirmed in line.affirmed for line in window)
             reworded = open_share >= REWORDED and not known
         return Evidence(features, novelty, place, copied, quoted, reworded)

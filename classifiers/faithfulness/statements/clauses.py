@@ -20,8 +20,8 @@ from classifiers.faithfulness.statements.segmentation import script_language
 __all__ = ["Clause", "clauses", "subject_of"]
 
 SEMICOLON = re.compile(r"[;；]\s*")
-# A row of a table in one line, "Dog registration; Fee: 3,000 yen": its values say nothing without its name.
-ROW = re.compile(r"[^;；:：]+(?:[;；][^;；:：]{1,20}[:：][^;；]+)+")
+# A row of a table in one line, "Dog registration; Fee: 3,000 yen": its values belong together.
+ROW = re.compile(r"[^;；]+(?:[;；][^;；:：]{1,40}[:：][^;；]+)+")
 SHORTEST_CLAUSE = 4  # words, or characters of Japanese and Chinese
 NEAR = 8  # words within which a new clause shows its verb
 WORD = re.compile(r"[^\W_]+(?:['’.,:-][^\W_]+)*|[$€£¥]")
