@@ -59,10 +59,12 @@ _NUMBER = re.compile(
 
 # Whose fee, whose deadline: 犬の登録手数料 is not answered by the fee of registering a seal, however alike
 # the words. A passage may name a thing in full (国民健康保険 for 国保), so each kanji is looked for alone.
-# Of 3,000 questions of JaQuAD (training) with their passage 11 name something that it doesn't.
-_SUBJECT = re.compile(
-    r"(?:では|じゃあ|あと|この|その|うちの)?([一-鿿々〆㐀-䶿]{1,8}|[ァ-ヺー]{2,15})の(?=[一-鿿ァ-ヺ々])"
-)
+# Of 3,000 questions of JaQuAD (training) with their passage 11 name something that it doesn't. A topic,
+# 図書館は…, is such a subject where a heading names it: of 料金は… the passage may speak as 手数料.
+_NAME = r"(?:では|じゃあ|あと|この|その|うちの)?([一-鿿々〆㐀-䶿]{1,8}|[ァ-ヺー]{2,15})"
+_SUBJECT = re.compile(_NAME + r"の(?=[一-鿿ァ-ヺ々])")
+_TOPIC = re.compile(_NAME + r"(?:[はが]|って)")
+_COMPOUND = 4  # kanji: two words at least
 _NO_SUBJECT = re.compile(  # when, how, who asks, and the office itself
     r"当時|[今本来昨翌毎][日月年週度]+|現在|最[初後近新]|次|今|.*[前後]|何|誰|自分|私|僕|俺|家|近所|一般|普通|通常|他|別|例"
     r"|[本当弊貴御]?(?:市|町|村|区|県|社|店|校)|市?役所"
@@ -108,7 +110,8 @@ class ExtractiveWriter:
         Raises:
             UpstreamUnavailable: a model failed.
         """
-        named = [passage for passage in passages if not _of_another(asked.text, passage.shown)]
+        subject = _subject(asked.text, [passage.heading for passage in passages])
+        named = [passage for passage in passages if _names(passage.shown, subject)]
         weighed = _weighed(asked.text, named)
         if weighed is None:
             return None
@@ -173,14 +176,23 @@ def _weighed(asked: str, passages: Sequence[RetrievedPassage]) -> _Asked | None:
     return _Asked(asked, rarity, held) if held else None
 
 
-def _of_another(asked: str, shown: str) -> bool:
-    """Whether a question asks about something that the passage doesn't name."""
-    found = _SUBJECT.match(folded(asked).strip())
-    if not found or _NO_SUBJECT.fullmatch(found[1]):
+def _subject(asked: str, headings: Sequence[str]) -> str:
+    """What a Japanese question asks about, as far as it tells; else ""."""
+    text = folded(asked).strip()
+    if found := _SUBJECT.match(text):
+        return "" if _NO_SUBJECT.fullmatch(found[1]) else found[1]
+    topic = _TOPIC.match(text)
+    return topic[1] if topic and any(topic[1] in folded(heading) for heading in headings) else ""
+
+
+def _names(shown: str, subject: str) -> bool:
+    """Whether a passage names the subject of a question, in full or in short; of 学童保育 the 学童."""
+    there = folded(shown)
+    if not subject or subject in there:
+        return True
+    if "ァ" <= subject[0] <= "ヺ" or (len(subject) >= _COMPOUND and subject[:2] not in there):
         return False
-    there, name = folded(shown), found[1]
-    parts = [name] if "ァ" <= name[0] <= "ヺ" else list(name)
-    return not all(part in there for part in parts)
+    return all(part in there for part in subject)
 
 
 def _few_of_a_list(ranked: Iterable[Piece]) -> Iterator[Piece]:

@@ -199,6 +199,8 @@ HEALTH = "資格証の再交付の手数料は200円です。"
         ("現在の登録手数料はいくらですか", "登録手数料は300円です。"),
         ("市役所の登録手数料はいくらですか", "登録手数料は300円です。"),
         ("国保の資格証の再交付はいくらですか", "資格証の再交付の手数料は200円です。"),
+        ("国民健康保険は登録手数料がいくらですか", None),  # a heading, of another passage
+        ("登録料は登録手数料でいくらですか", "登録手数料は300円です。"),  # no heading
     ],
 )
 async def test_nothing_is_quoted_that_is_said_of_something_else(asked: str, answer: str | None) -> None:
