@@ -5,6 +5,7 @@ CacheError
 ├── EntryNotFound      no such entry on this tenant's shelf
 ├── EntryConflict      someone changed the entry since it was read
 ├── InvalidEntry       a field of an entry can't be used
+│   ├── TooLong            it has more characters than are kept
 │   ├── DuplicatePhrasing  another active entry already answers exactly this
 │   └── AnswerWithdrawn    an entry that says just this was taken out of service
 ├── ForbiddenChange    the entry's state does not allow that change
@@ -30,6 +31,7 @@ __all__ = [
     "SecondPersonNeeded",
     "SuggestionDecided",
     "SuggestionNotFound",
+    "TooLong",
     "UnreadableTable",
 ]
 
@@ -66,6 +68,15 @@ class InvalidEntry(CacheError):  # noqa: N818 - errors are named as facts
         super().__init__(f"{field}: {expected}")
         self.field = field
         self.expected = expected
+
+
+class TooLong(InvalidEntry):
+    """A text has `found` characters, and at most `longest` are kept."""
+
+    def __init__(self, field: str, *, longest: int, found: int) -> None:
+        super().__init__(field, f"expected at most {longest} characters, found {found}")
+        self.longest = longest
+        self.found = found
 
 
 class DuplicatePhrasing(InvalidEntry):
@@ -123,7 +134,8 @@ class SuggestionDecided(CacheError):  # noqa: N818 - errors are named as facts
 class UnreadableTable(CacheError):  # noqa: N818 - errors are named as facts
     """A file can't be read as a table of entries; the message says where and what was expected.
 
-    `why` is `formulas` where their values are missing, else nothing.
+    `why` is `formulas` where their values are missing, `encoding` where it is known not to be UTF-8, else
+    nothing.
     """
 
     def __init__(self, message: str, *, why: str = "") -> None:

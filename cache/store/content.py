@@ -8,7 +8,7 @@ from datetime import date
 from typing import get_args
 
 from cache.entries import Entry, EntryKind, Source
-from cache.errors import InvalidEntry
+from cache.errors import InvalidEntry, TooLong
 from cache.reading.text import normalise
 
 __all__ = ["GROUP", "Content", "checked", "content_of"]
@@ -117,7 +117,7 @@ def _checked_source(source: Source) -> Source:
 def _checked_text(field: str, text: str, *, longest: int) -> str:
     trimmed = text.replace("\r\n", "\n").replace("\r", "\n").strip()
     if len(trimmed) > longest:
-        raise InvalidEntry(field, f"expected at most {longest} characters, found {len(trimmed)}")
+        raise TooLong(field, longest=longest, found=len(trimmed))
     found = _UNSTORABLE.search(trimmed)
     if found:
         raise InvalidEntry(field, f"expected UTF-8 text without control characters, found {found.group()!a}")

@@ -29,7 +29,7 @@ from cache.errors import AnswerWithdrawn, CacheError, DuplicatePhrasing, Invalid
 from cache.store import EntryStore, Incoming, Put
 from cache.store.content import Content, content_of
 from cache.store.queries import NO_FILTERS, Filters
-from cache.transfer.columns import DAYS, HEADINGS, KNOWN, REQUIRED, SHARED, TEXTS, incoming, unknown
+from cache.transfer.columns import DAYS, HEADINGS, KNOWN, REQUIRED, SHARED, TEXTS, incoming, is_read, unknown
 from cache.transfer.numbering import split_number
 from cache.transfer.tables import Row, RowProblem, format_of, read_table, write_table
 
@@ -56,7 +56,7 @@ class Refusal:
     line: int
     field: str
     expected: str
-    why: str = ""  # duplicate | contradicted | withdrawn; else the field can't be used
+    why: str = ""  # duplicate | contradicted | withdrawn | format; else the field can't be used
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ async def import_entries(
     """
     reading = _Reading(language, languages, store.today)
     rows = await to_thread.run_sync(
-        lambda: read_table(path, required=REQUIRED, headings=HEADINGS, shared=SHARED)
+        lambda: read_table(path, required=REQUIRED, headings=HEADINGS, shared=SHARED, days=DAYS, read=is_read)
     )
     while batch := await to_thread.run_sync(lambda: _some(rows)):
         usable = reading.usable(batch)
@@ -223,6 +223,9 @@ class _Reading:
         """The lines that hold an entry; the others are refused."""
         found = []
         for row in batch:
+            if isinstance(row, RowProblem):
+                self._refused.append(Refusal(row.line, row.field, row.expected, row.why))
+                continue
             try:
                 found.append((row.line, self._incoming(row)))
             except InvalidEntry as wrong:
@@ -289,9 +292,7 @@ class _Reading:
             self._numbered[line] = mark
         return replace(content, phrasings=tuple(phrasing for _, phrasing in split))
 
-    def _incoming(self, row: Row | RowProblem) -> Incoming:
-        if isinstance(row, RowProblem):
-            raise InvalidEntry("row", row.expected)
+    def _incoming(self, row: Row) -> Incoming:
         for name in unknown(row.values):
             self._unknown.setdefault(name, row.line)
         parsed = incoming(row.values, self._language)

@@ -16,7 +16,7 @@ from cache.store import Incoming
 from cache.store.content import Content
 from cache.transfer.heads import by_alias
 
-__all__ = ["DAYS", "HEADINGS", "KNOWN", "REQUIRED", "SHARED", "TEXTS", "incoming", "unknown"]
+__all__ = ["DAYS", "HEADINGS", "KNOWN", "REQUIRED", "SHARED", "TEXTS", "incoming", "is_read", "unknown"]
 
 TEXTS = ("id", "kind", "group", "language", "question", "answer", "state", "owner")
 DAYS = ("valid_from", "valid_until", "review_by")
@@ -85,9 +85,14 @@ def incoming(values: Mapping[str, Any], language: str | None) -> Incoming:
     )
 
 
+def is_read(name: str) -> bool:
+    """Whether anything is read from a column."""
+    return name in KNOWN or _FURTHER.fullmatch(name) is not None
+
+
 def unknown(values: Mapping[str, Any]) -> list[str]:
     """The columns of a row that nothing is read from."""
-    return [name for name in values if name and name not in KNOWN and not _FURTHER.fullmatch(name)]
+    return [name for name in values if name and not is_read(name)]
 
 
 def _text(values: Mapping[str, Any], name: str) -> str:

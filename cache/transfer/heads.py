@@ -1,11 +1,10 @@
-"""The row of headings of a sheet, which may stand below its title, and cells as a person reads them."""
+"""The row of headings of a sheet, which may stand below its title."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from itertools import islice
 from typing import Any
 
@@ -16,10 +15,13 @@ AMONG = 10  # first rows that the headings are looked for in
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """What headings are known by: the columns there have to be, and what columns may be called besides."""
+    """What headings are known by, and what stands under them."""
 
     required: Sequence[str]
-    aliases: Mapping[str, str]
+    aliases: Mapping[str, str]  # what columns may be called besides
+    shared: Collection[str] = ()  # columns in which merged cells hold their value for all of their rows
+    days: Collection[str] = ()  # columns whose days are read as days, however a workbook shows them
+    read: Callable[[str], bool] = bool  # by default, all columns that have a name
 
     def names(self, cells: Iterable[Any]) -> list[str]:
         """What the columns under these cells are called."""
@@ -51,19 +53,5 @@ def by_alias(aliases: Mapping[str, str]) -> dict[str, str]:
 
 
 def as_text(cell: Any) -> str:
-    """A cell as a person reads it."""
-    match cell:
-        case None:
-            return ""
-        case str():
-            return cell
-        case bool():
-            return str(cell).lower()
-        case float() if cell.is_integer():
-            return str(int(cell))
-        case datetime() if cell.time() == datetime.min.time():
-            return cell.date().isoformat()
-        case datetime() | date():
-            return cell.isoformat()
-        case _:
-            return str(cell)
+    """The text of a cell; of an empty one, none."""
+    return "" if cell is None else str(cell)

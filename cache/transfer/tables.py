@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from itertools import chain, islice, product
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, Literal
 
 from cache.errors import UnreadableTable
 from cache.transfer.heads import AMONG, Heads, as_text
-from cache.transfer.workbooks import read_sheet, write_sheet
+from cache.transfer.workbooks import NotShown, read_sheet, write_sheet
 
 __all__ = [
     "Row",
@@ -31,7 +32,9 @@ __all__ = [
 
 TableFormat = Literal["csv", "jsonl", "xlsx"]
 _SUFFIXES: dict[str, TableFormat] = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".xlsx": "xlsx"}
-_ENCODINGS = ("utf-8-sig", "gb18030", "cp932", "cp950")  # the others: of sheets in China, Japan and Taiwan
+_UTF8 = "utf-8-sig"
+_ENCODINGS = (_UTF8, "gb18030", "cp932", "cp950")  # the others: of sheets in China, Japan and Taiwan
+_NO_TEXT = re.compile("[\uf8f0-\uf8ff]")  # CP932 reads bytes that mean nothing as these
 _DELIMITERS = ",;\t"
 _LONGEST_CELL = 1_000_000
 _FORMULA = re.compile(r"'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])")  # those of East Asian keyboards, too
@@ -48,10 +51,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RowProblem:
-    """A line that is no row."""
+    """A line that is no row, or has a cell that can't be read."""
 
     line: int
     expected: str
+    field: str = "row"
+    why: str = ""  # format, where a cell is a number whose look can't be told
 
 
 def format_of(path: Path) -> TableFormat:
@@ -72,12 +77,16 @@ def read_table(
     required: Sequence[str],
     headings: Mapping[str, str] = _NONE,
     shared: Collection[str] = (),
+    days: Collection[str] = (),
+    read: Callable[[str], bool] = bool,
 ) -> Iterator[Row | RowProblem]:
     """The rows of a file below its headings, a few at a time in memory.
 
     Args:
         headings: other names of columns.
         shared: columns in which merged cells of a workbook hold their value for all of their rows.
+        days: columns in which days of a workbook are read as 2026-04-01, however it shows them.
+        read: whether it matters what a column holds; what can't be read in others is passed over.
 
     Raises:
         UnreadableTable: if the file is empty, of another form, or lacks a required column.
@@ -87,8 +96,8 @@ def read_table(
         raise UnreadableTable(f"{path.name}: the file is empty")
     if form == "jsonl":
         return _read_jsonl(path)
-    heads = Heads(required, headings)
-    cells = _read_csv(path, heads) if form == "csv" else read_sheet(path, heads, shared)
+    heads = Heads(required, headings, shared, days, read)
+    cells = _read_csv(path, heads) if form == "csv" else read_sheet(path, heads)
     return _by_columns(path, cells, heads)
 
 
@@ -133,7 +142,14 @@ def _named(path: Path, rows: Iterator[tuple[int, Sequence[Any]]], heads: Heads) 
         if len(cells) > len(names) and any(as_text(cell).strip() for cell in cells[len(names) :]):
             yield RowProblem(line, f"expected {len(names)} cells, found {len(cells)}")
         elif any(as_text(cell).strip() for cell in cells):
-            yield Row(line, {name: as_text(cell) for name, cell in zip(names, cells, strict=False) if name})
+            yield _row(line, [*zip(names, cells, strict=False)], heads)
+
+
+def _row(line: int, cells: Sequence[tuple[str, Any]], heads: Heads) -> Row | RowProblem:
+    for name, cell in cells:
+        if isinstance(cell, NotShown) and heads.read(name):
+            return RowProblem(line, cell.expected, name, "format")
+    return Row(line, {name: as_text(cell) for name, cell in cells if name})
 
 
 def _read_csv(path: Path, heads: Heads) -> Generator[tuple[int, Sequence[str]]]:
@@ -154,25 +170,38 @@ def _read_csv(path: Path, heads: Heads) -> Generator[tuple[int, Sequence[str]]]:
 def _written_in(path: Path, heads: Heads) -> tuple[str, str]:
     """The encoding and the delimiter with which the file has its headings; else UTF-8 if it begins so.
 
-    Headings tell, for most bytes are some text in every encoding of East Asia.
+    Headings tell, for most bytes are some text in every encoding of East Asia; so those that are ASCII
+    tell nothing of the rows below them.
     """
     with path.open("rb") as file:
         lines = [file.readline(_LONGEST_CELL) for _ in range(AMONG)]
+        further = iter(partial(file.readline, _LONGEST_CELL), b"")
+        telling = next((line for line in chain(lines, further) if not line.isascii()), b"")
     if lines[0].startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise UnreadableTable(f"{path.name}: expected UTF-8 text, found UTF-16: save it as “CSV UTF-8”")
-    for encoding, delimiter in product(_ENCODINGS, _DELIMITERS) if heads.required else ():
-        text = b"".join(lines).decode(encoding, "replace")
-        if _is_headed(text, delimiter, heads):
-            return encoding, delimiter
-    try:
-        begins = lines[0].decode("utf-8-sig")
-    except UnicodeDecodeError as broken:
-        raise UnreadableTable(f"{path.name}: expected UTF-8 text: save it as “CSV UTF-8”") from broken
-    return "utf-8-sig", max(_DELIMITERS, key=begins.count)
+        raise _no_utf8(path, ", found UTF-16", why="encoding")
+    ways = product(_ENCODINGS, _DELIMITERS) if heads.required else ()
+    headed = next((way for way in ways if _is_headed(b"".join(lines), *way, heads)), None)
+    if headed and headed[0] != _UTF8:
+        return headed
+    other = not _is_text(telling, _UTF8) and any(_is_text(telling, one) for one in _ENCODINGS)
+    if other or not _is_text(lines[0], _UTF8):  # bytes that are no text at all refuse their own row
+        raise _no_utf8(path, why="encoding" if headed else "")
+    return headed or (_UTF8, max(_DELIMITERS, key=lines[0].decode(_UTF8).count))
 
 
-def _is_headed(text: str, delimiter: str, heads: Heads) -> bool:
-    """Whether the first rows of a text have whole headings."""
+def _is_text(line: bytes, encoding: str) -> bool:
+    with suppress(UnicodeDecodeError):
+        return _NO_TEXT.search(line.decode(encoding)) is None
+    return False
+
+
+def _no_utf8(path: Path, found: str = "", *, why: str) -> UnreadableTable:
+    return UnreadableTable(f"{path.name}: expected UTF-8 text{found}: save it as “CSV UTF-8”", why=why)
+
+
+def _is_headed(lines: bytes, encoding: str, delimiter: str, heads: Heads) -> bool:
+    """Whether the first rows of a file have whole headings, read so."""
+    text = lines.decode(encoding, "replace")
     try:
         _, names = heads.find(csv.reader(StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error:

@@ -3,31 +3,58 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from cache.errors import UnreadableTable
+from cache.transfer.formats import UnknownLook, Value, shown
 from cache.transfer.heads import AMONG, Heads
 
-__all__ = ["begun_sheet", "read_sheet", "text_cell", "write_sheet"]
+__all__ = ["NotShown", "begun_sheet", "read_sheet", "text_cell", "write_sheet"]
 
 Cells = tuple[int, Sequence[Any]]
 
 _MOST_COLUMNS = 256  # of a workbook; an entry has at most 200 phrasings
 _UNPACKED = 200_000_000, 20  # a workbook may unpack to so many bytes, or so many times its size
 _NARROW, _WIDE = 16, 50  # of columns, in letters
+# Formats that a file names by a number only (ECMA-376, Part 1, 18.8.30):
+_ALIKE = {31: 'yyyy"年"m"月"d"日"'}  # in Japan, China and Taiwan; openpyxl knows none from 27 on
+_BY_COMPUTER = {5, 6, 7, 8, 14, 15, 16, 17, 22, 42, 44}  # the sign of a currency, the order of a day
+_NEGATIVE_BY_COMPUTER = {37, 38, 39, 40, 41, 43}  # -5 or (5)
 _LONG = ("question", "answer", "phrasing", "text", "comment", "contexts", "sources")
 
 
-def read_sheet(path: Path, heads: Heads, shared: Collection[str]) -> Generator[Cells]:
+@dataclass(frozen=True, slots=True)
+class NotShown:
+    """A number, a day or a time that its format shows in a way that can't be told."""
+
+    cell: str  # B2
+    value: Value
+    format: str
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    @property
+    def expected(self) -> str:
+        """What would do instead."""
+        found = f"found {self.value} in cell {self.cell}, whose format “{self.format}” can't be read"
+        return f"expected a text, {found}: type what it shows, as text"
+
+
+def read_sheet(path: Path, heads: Heads) -> Generator[Cells]:
     """Cells of the sheet that has the required columns; where none are required, of the first one.
 
-    A cell of a `shared` column that is merged downward holds its value for all of its rows.
+    A cell is the text that it shows, None, or NotShown. One of a shared column that is merged downward
+    holds its value for all of its rows.
 
     Raises:
-        UnreadableTable: if there is no such sheet, or what its formulas give was never worked out.
+        UnreadableTable: if there is no such sheet, or what a formula in a column that is read gives was
+            never worked out.
     """
     # Here and below: it costs a start 0.1 s, and a gateway seldom needs it.
     from openpyxl import load_workbook
@@ -37,11 +64,19 @@ def read_sheet(path: Path, heads: Heads, shared: Collection[str]) -> Generator[C
         _refuse_bomb(path)
         with closing(load_workbook(path, read_only=True, data_only=True)) as workbook:
             sheet, place, names = _chosen(path, workbook.worksheets, heads)
-            head, required = place + 1, [names.index(one) for one in heads.required if one in names]
-            with closing(_rows_of(sheet)) as found:
-                rows = _filled(_numbered(found), _merged(sheet, names, shared, below=head))
-                yield from _worked_out(rows, path, sheet, required, below=head)
-    except (InvalidFileException, zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError) as broken:
+            head, columns = place + 1, {n for n, name in enumerate(names) if heads.read(name)}
+            _refuse_open_formulas(path, sheet, columns, below=head)
+            days = {n for n, name in enumerate(names) if name in heads.days}
+            with closing(_rows_of(sheet, days)) as found:
+                yield from _filled(_numbered(found), _merged(sheet, names, heads.shared, below=head))
+    except (
+        InvalidFileException,
+        zipfile.BadZipFile,
+        LookupError,
+        ValueError,
+        OSError,
+        SyntaxError,
+    ) as broken:
         # of both XML parsers' errors SyntaxError is the base
         raise UnreadableTable(f"{path.name}: expected an XLSX workbook: {broken}") from broken
 
@@ -80,9 +115,44 @@ def _numbered(rows: Iterable[list[Any]]) -> Iterator[Cells]:
     return ((line, cells) for line, cells in enumerate(rows, start=1) if line <= AMONG or any(cells))
 
 
-def _rows_of(sheet: Any) -> Generator[list[Any]]:
-    for row in sheet.iter_rows(max_col=_MOST_COLUMNS, values_only=True):
-        yield [cell.replace("_x000D_", "\r") if isinstance(cell, str) else cell for cell in row]
+def _rows_of(sheet: Any, days: Collection[int] = ()) -> Generator[list[str | NotShown | None]]:
+    for row in sheet.iter_rows(max_col=_MOST_COLUMNS):
+        yield [
+            None if cell.value is None else _read(cell, is_day=place in days)
+            for place, cell in enumerate(row)
+        ]
+
+
+def _read(cell: Any, *, is_day: bool) -> str | NotShown:
+    """A cell as a person reads it."""
+    match cell.value:
+        case str(text):
+            return text.replace("_x000D_", "\r")
+        case bool(either):
+            return str(either).lower()
+        case value:
+            return _shown(cell, value, is_day=is_day)
+
+
+def _shown(cell: Any, value: Value, *, is_day: bool) -> str | NotShown:
+    from openpyxl.styles.numbers import BUILTIN_FORMATS, BUILTIN_FORMATS_MAX_SIZE
+    from openpyxl.utils.datetime import from_excel
+
+    number, code = cell.style_array.numFmtId, cell.number_format
+    negative = isinstance(value, int | float) and value < 0
+    try:
+        if number in _ALIKE and isinstance(value, int | float):
+            code, value = _ALIKE[number], from_excel(value, cell.parent.parent.epoch)
+        elif number not in BUILTIN_FORMATS and number < BUILTIN_FORMATS_MAX_SIZE:
+            code = f"number {number}"
+            raise UnknownLook(code)
+        if is_day and isinstance(value, date):
+            return value.isoformat().removesuffix("T00:00:00")
+        if number in _BY_COMPUTER or (negative and number in _NEGATIVE_BY_COMPUTER):
+            raise UnknownLook(code)
+        return shown(value, code)
+    except (UnknownLook, OverflowError):  # a day beyond the year 9999
+        return NotShown(cell.coordinate, value, code)
 
 
 Merged = Mapping[int, Sequence[tuple[int, int]]]  # by first line: column and last line
@@ -90,25 +160,29 @@ Merged = Mapping[int, Sequence[tuple[int, int]]]  # by first line: column and la
 
 def _merged(sheet: Any, names: Sequence[str], shared: Collection[str], *, below: int) -> Merged:
     """The cells of shared columns that are merged downward below the headings."""
+    from openpyxl.worksheet.cell_range import CellRange
+
     columns = {place for place, name in enumerate(names) if name in shared}
     found: dict[int, list[tuple[int, int]]] = {}
-    for column, first, _, last in _merged_cells(sheet) if columns else ():
+    for element in _elements(sheet, "mergeCell") if columns else ():
+        column, first, _, last = CellRange(element.get("ref")).bounds
         if column - 1 in columns and below < first < last:
             found.setdefault(first, []).append((column - 1, last))
     return found
 
 
-def _merged_cells(sheet: Any) -> Iterator[tuple[int, int, int, int]]:
-    """The bounds of merged cells, which a file names behind its rows, and a reader of rows never sees."""
-    from openpyxl.worksheet.cell_range import CellRange
+def _elements(sheet: Any, name: str) -> Iterator[Any]:
+    """Rows, or what a file names behind its rows, which a reader of cells never sees."""
     from openpyxl.xml.constants import SHEET_MAIN_NS
     from openpyxl.xml.functions import iterparse
 
+    row, wanted = f"{{{SHEET_MAIN_NS}}}row", f"{{{SHEET_MAIN_NS}}}{name}"
     with sheet._get_source() as source:
         for _, element in iterparse(source):
-            if element.tag == f"{{{SHEET_MAIN_NS}}}mergeCell":
-                yield CellRange(element.get("ref")).bounds
-            element.clear()
+            if element.tag == wanted:
+                yield element
+            if element.tag in (row, wanted):
+                element.clear()
 
 
 def _filled(rows: Iterator[Cells], merged: Merged) -> Iterator[Cells]:
@@ -124,40 +198,31 @@ def _filled(rows: Iterator[Cells], merged: Merged) -> Iterator[Cells]:
         yield line, here
 
 
-def _worked_out(
-    rows: Iterator[Cells], path: Path, sheet: Any, required: Sequence[int], *, below: int
-) -> Iterator[Cells]:
-    """The rows, if none lacks what a formula would give; looked at where the first one lacks something."""
-    looked = False
-    for line, cells in rows:
-        lacks = line > below and any(cells) and any(cells[place] is None for place in required)
-        if lacks and not looked:
-            looked = True
-            if _has_open_formulas(path, sheet, line, required):
-                raise UnreadableTable(
-                    f"{path.name}: its formulas were never worked out: "
-                    "open it in a spreadsheet program, and save it once",
-                    why="formulas",
-                )
-        yield line, cells
-
-
-def _has_open_formulas(path: Path, sheet: Any, first: int, columns: Sequence[int]) -> bool:
-    """Whether a formula in these columns lacks its value; one that gives an empty text has that."""
-    from openpyxl import load_workbook
-
-    with closing(load_workbook(path, read_only=True)) as workbook:
-        written = workbook[sheet.title]
-        written.reset_dimensions()
-        sides = [one.iter_rows(min_row=first, max_col=_MOST_COLUMNS) for one in (written, sheet)]
-        with closing(sides[0]), closing(sides[1]):
-            return any(
-                formula[place].data_type == "f"
-                and value[place].value is None
-                and value[place].data_type == "n"
-                for formula, value in zip(*sides, strict=False)
-                for place in columns
+def _refuse_open_formulas(path: Path, sheet: Any, columns: Set[int], *, below: int) -> None:
+    """Refuse a workbook with a formula in these columns that lacks its value: its cell reads as empty."""
+    line = 0
+    for row in _elements(sheet, "row"):
+        line = int(row.get("r") or line + 1)
+        if line > below and columns & _open_formulas(row):
+            raise UnreadableTable(
+                f"{path.name}, line {line}: its formulas were never worked out: "
+                "open it in a spreadsheet program, and save it once",
+                why="formulas",
             )
+
+
+def _open_formulas(row: Any) -> set[int]:
+    """In which columns a formula lacks its value; one that gives an empty text has that."""
+    from openpyxl.utils.cell import coordinate_to_tuple
+    from openpyxl.xml.constants import SHEET_MAIN_NS
+
+    found, column = set(), 0
+    for cell in row:
+        column = coordinate_to_tuple(cell.get("r"))[1] if cell.get("r") else column + 1
+        formula, value = (cell.find(f"{{{SHEET_MAIN_NS}}}{name}") for name in "fv")
+        if formula is not None and (value is None or not value.text) and cell.get("t", "n") == "n":
+            found.add(column - 1)
+    return found
 
 
 def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> int:

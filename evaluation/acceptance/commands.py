@@ -14,7 +14,7 @@ from evaluation.acceptance.verdict import Result, unblinded
 from evaluation.answers.runs import open_results
 from evaluation.command_line import Config, Json, console, tell
 from evaluation.pages import write_page
-from gateway.commands import run
+from gateway.commands import run, tenant_option
 from gateway.errors import InvalidRequest
 from gateway.review.acceptance_tests import AcceptanceTest, AcceptanceTests, commitment_of
 from gateway.settings import Settings
@@ -28,7 +28,7 @@ acceptance = typer.Typer(
 )
 
 Test = Annotated[str, typer.Argument(help="The test's id.")]
-Tenant = Annotated[str, typer.Option(help="Whose test.")]
+Tenant = Annotated[str, tenant_option("Whose test.")]
 KeyFile = Annotated[Path, typer.Option("--key", help="The file that tells the answers apart.")]
 
 

@@ -11,7 +11,9 @@ import uvloop
 from rich.console import Console, ConsoleRenderable, RenderHook
 from rich.table import Table
 
-__all__ = ["ConfigOption", "console", "errors", "run"]
+from gateway.people.tenants import check_tenant
+
+__all__ = ["ConfigOption", "console", "errors", "run", "tenant_option"]
 
 T = TypeVar("T")
 
@@ -41,6 +43,11 @@ ConfigOption = Annotated[
         help="The configuration file (sekisho.yaml, where it lies here).",
     ),
 ]
+
+
+def tenant_option(help: str) -> Any:  # noqa: A002 - as Typer calls it
+    """`--tenant`, checked before the command begins: nothing is written for one that nobody can reach."""
+    return typer.Option(help=help, callback=check_tenant)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

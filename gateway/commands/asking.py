@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway.assembly import assemble
-from gateway.commands import ConfigOption, console, run
+from gateway.commands import ConfigOption, console, run, tenant_option
 from gateway.domain import Conversation, Turn
 from gateway.errors import NotAuthenticated, UpstreamUnavailable
 from gateway.recording.logs import configure_logging
@@ -26,7 +26,7 @@ _COLOURS = {"refused": "red", "withheld": "yellow", "escalated": "yellow"}
 
 Url = Annotated[str | None, typer.Option(help="Ask a running gateway there.", envvar="SEKISHO_URL")]
 Key = Annotated[str, typer.Option(help="The API key for --url.", envvar="SEKISHO_KEY")]
-Tenant = Annotated[str, typer.Option(help="Whose shelf to ask, without --url.")]
+Tenant = Annotated[str, tenant_option("Whose shelf to ask, without --url.")]
 AskersGroup = Annotated[str, typer.Option(help="Of which group to ask there; by default of none.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what /v1/answers says.")]
 

@@ -19,7 +19,7 @@ from cache.calibration import Cut
 from cache.store import EntryStore
 from cache.transfer import ImportReport, export_entries, import_entries
 from cache.trial.collisions import Collision
-from gateway.commands import ConfigOption, console, errors, run
+from gateway.commands import ConfigOption, console, errors, run, tenant_option
 from gateway.errors import InvalidRequest
 from gateway.exports import Exported, Period, write_export
 from gateway.language import ASKED_IN, Language
@@ -50,7 +50,7 @@ _CASES: dict[str, tuple[Source, Form]] = {
     "entry-cases": (entry_cases, lambda case: case),
     "traffic-cases": (traffic_cases, lambda case: case),
 }
-Tenant = Annotated[str, typer.Option(help="Whose entries.")]
+Tenant = Annotated[str, tenant_option("Whose entries.")]
 Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="A day; counted itself, in UTC.")]
 OfRows = Annotated[Language | None, typer.Option(help="The language of rows that state none.")]
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.commands import ConfigOption, console, run
+from gateway.commands import ConfigOption, console, run, tenant_option
 from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasure, Erasures
 from gateway.settings import Settings
@@ -30,7 +30,7 @@ def forget_command(
         float | None,
         typer.Option(help="Days; by default those of the section `retention`.", min=0.001, max=CENTURY_DAYS),
     ] = None,
-    tenant: Annotated[str, typer.Option(help="Whose asker.")] = "default",
+    tenant: Annotated[str, tenant_option("Whose asker.")] = "default",
     config: ConfigOption = None,
 ) -> None:
     """Delete what an asker left here, or whatever is older than it is to be kept."""

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 import typer
 from rich.table import Table
 
-from gateway.commands import ConfigOption, console, run
+from gateway.commands import ConfigOption, console, run, tenant_option
 from gateway.people import PersonRole, Users
 from gateway.settings.loading import find_settings
 from gateway.stores import open_database
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 Name = Annotated[str, typer.Argument(help="The user's name, as histories will show it.")]
-Tenant = Annotated[str, typer.Option(help="Where the role holds.")]
+Tenant = Annotated[str, tenant_option("Where the role holds.")]
 Password = Annotated[
     str | None,
     typer.Option(envvar="CONSOLE_PASSWORD", help="Asked for if neither given nor in the environment."),

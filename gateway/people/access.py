@@ -18,6 +18,7 @@ from cache.store.content import GROUP
 from gateway.database import reading, writing
 from gateway.errors import ConfigurationError, InvalidRequest, NotAllowed, NotAuthenticated, NotFound
 from gateway.people.names import label_of, refuse_taken
+from gateway.people.tenants import check_tenant
 from gateway.settings import AuthSettings
 from storage.schema import api_keys
 from storage.sql import Database
@@ -229,8 +230,7 @@ def _bootstrapped(known: BootstrapKey) -> Caller:
 
 
 def _check_owner(tenant: str, role: str, label: str, group: str) -> None:
-    if not 0 < len(tenant) <= 64:
-        raise InvalidRequest("a tenant's name has 1 to 64 characters", param="tenant")
+    check_tenant(tenant)
     if role not in get_args(Role):
         raise InvalidRequest(f"role is one of {', '.join(get_args(Role))}", param="role")
     if not GROUP.fullmatch(group):

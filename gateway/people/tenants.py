@@ -1,4 +1,7 @@
-"""Which tenants there are: a name that nobody has is a typing error wherever something has to be there."""
+"""Which tenants there are, and what they may be called.
+
+A name that nobody has is a typing error wherever something has to be there.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,23 @@ from gateway.settings import Settings
 from storage.schema import api_keys, entries, memberships
 from storage.sql import Database
 
-__all__ = ["known_tenants", "refuse_unknown"]
+__all__ = ["check_tenant", "known_tenants", "refuse_unknown"]
+
+LONGEST_NAME = 64
+
+
+def check_tenant(name: str) -> str:
+    """The name, if a tenant may be called so.
+
+    Raises:
+        InvalidRequest: saying what would do.
+    """
+    if not 0 < len(name) <= LONGEST_NAME or name != name.strip():
+        raise InvalidRequest(
+            f"a tenant's name has 1 to {LONGEST_NAME} characters, and no space before or behind",
+            param="tenant",
+        )
+    return name
 
 
 async def known_tenants(database: Database, settings: Settings) -> frozenset[str]:

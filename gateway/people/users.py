@@ -16,6 +16,7 @@ from gateway.database import reading, writing
 from gateway.errors import Conflict, InvalidRequest, NotFound
 from gateway.people.names import refuse_taken
 from gateway.people.passwords import hashed
+from gateway.people.tenants import check_tenant
 from storage.schema import memberships, sessions, users
 from storage.sql import Database
 
@@ -196,8 +197,7 @@ def _checked(name: str, tenant: str, role: str) -> str:
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise InvalidRequest(f"a user's name has 1 to {LONGEST_NAME} printable characters", param="name")
-    if not 0 < len(tenant) <= 64:
-        raise InvalidRequest("a tenant's name has 1 to 64 characters", param="tenant")
+    check_tenant(tenant)
     if role not in get_args(PersonRole):
         raise InvalidRequest(f"role is one of {', '.join(get_args(PersonRole))}", param="role")
     return name

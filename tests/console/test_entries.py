@@ -198,6 +198,23 @@ def test_a_workbook_whose_formulas_were_never_worked_out_is_told_in_the_language
         expect(page.locator(".unreadable")).to_contain_text("一度開いて上書き保存")
 
 
+def test_a_cell_or_a_file_that_cannot_be_read_is_told_in_the_language_of_the_page(
+    desk: Gateway, chromium: Chromium, tmp_path: Path
+) -> None:
+    workbook = Workbook()
+    for row in (["質問", "回答"], ["ピアノはありますか", 0.5]):
+        workbook.worksheets[0].append(row)
+    workbook.worksheets[0]["B2"].number_format = "# ?/?"
+    workbook.save(tmp_path / "faq.xlsx")
+    (tmp_path / "faq.csv").write_bytes("question,answer\nピアノは？,あります。\n".encode("cp932"))
+    with chromium.person(desk.url, locale="ja-JP") as sato:
+        page = sato.sign_in(at="/console/entries/import")
+        page.locator("input[type=file]").set_input_files(tmp_path / "faq.xlsx")
+        expect(page.locator(".refusal-list")).to_contain_text("見えているとおりに文字列で入力")
+        page.locator("input[type=file]").set_input_files(tmp_path / "faq.csv")
+        expect(page.locator(".unreadable")).to_contain_text("文字コードが UTF-8 ではありません")
+
+
 def test_a_large_file_is_read_and_one_too_large_is_refused_by_its_size(
     desk: Gateway, chromium: Chromium, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from gateway.cli import app
 from gateway.commands import data
+from gateway.errors import InvalidRequest
 
 FAQ = """question,answer,language
 How can I reset my account password?,Press the link.,en
@@ -100,6 +101,30 @@ def test_an_import_says_that_its_tenant_is_new() -> None:
     assert "acme is a new tenant, beside default." in imported("--tenant", "acme", "--no-collisions")
     assert "new tenant" not in imported("--tenant", "acme", "--no-collisions")
     assert "new tenant" not in imported("--no-collisions")
+
+
+@pytest.mark.parametrize("tenant", ["", " ", " acme", "acme ", "a" * 65])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["import", "faq.csv"],
+        ["key", "--role", "client"],
+        ["users", "add", "ann"],
+        ["ask", "How?"],
+        ["forget", "--asker", "u1"],
+        ["import-reviews", "faq.csv"],
+        ["acceptance", "create", "--run", "run", "--key", "key"],
+    ],
+    ids=" ".join,
+)
+def test_nothing_is_written_for_a_tenant_that_nobody_could_name(
+    folder: Path, command: list[str], tenant: str
+) -> None:
+    before = sorted(folder.iterdir())
+    result = CliRunner().invoke(app, [*command, "--tenant", tenant])
+    assert isinstance(result.exception, InvalidRequest), result.output
+    assert "a tenant's name has 1 to 64 characters" in str(result.exception)
+    assert sorted(folder.iterdir()) == before
 
 
 @pytest.mark.parametrize(("target", "code"), [("0.01", 1), ("0.49", 0)])

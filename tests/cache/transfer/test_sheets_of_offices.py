@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
 from openpyxl import Workbook, load_workbook
+from openpyxl.styles.numbers import BUILTIN_FORMATS
 from openpyxl.worksheet.worksheet import Worksheet
 
 from cache.errors import UnreadableTable
@@ -109,16 +111,38 @@ async def test_a_merged_answer_or_heading_holds_for_no_other_row(store: EntrySto
     assert await owners(store) == {"（必須）": "", "一？": "図書館"}
 
 
-@pytest.mark.parametrize("row", [["=A1", "9時です。"], ["開館は？", '="9時です。"']])
+SOLVED = [["休館日は？", "月曜です。"]] * 10  # more rows than headings are looked for in
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ["=A1", "9時です。"],
+        ["開館は？", '="9時です。"'],
+        ['="開館は"&"？"', '="9時"&"です。"'],
+        ["開館は？", "9時です。", None, '="何時"&"から"'],
+        ["開館は？", "9時です。", None, None, "=TODAY()"],
+    ],
+    ids=["question", "answer", "both", "phrasing", "last day"],
+)
 async def test_a_workbook_whose_formulas_were_never_worked_out_is_refused_with_the_remedy(
     store: EntryStore, tmp_path: Path, row: list[str]
 ) -> None:
-    file = workbook_of(tmp_path / "faq.xlsx", [HEADINGS, ["休館日は？", None], row])
+    heads = [*HEADINGS, "別名", "有効期限"]
+    file = workbook_of(tmp_path / "faq.xlsx", [heads, ["休館日は？", None], *SOLVED, row])
     with pytest.raises(
-        UnreadableTable, match="open it in a spreadsheet program, and save it once"
+        UnreadableTable, match="line 13: its formulas were never worked out: open it in a spreadsheet program"
     ) as refused:
         await imported(store, file)
     assert refused.value.why == "formulas"
+    assert (await store.list("shop")).total == 0
+
+
+async def test_a_formula_in_a_column_that_nobody_reads_refuses_nothing(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    rows = [["No.", "=A1&1"], ["No.", *HEADINGS], ["=ROW()-2", "休館日は？", "月曜です。"]]
+    assert (await imported(store, workbook_of(tmp_path / "faq.xlsx", rows))).created == 1
 
 
 async def test_a_formula_that_gives_nothing_refuses_its_row_only(store: EntryStore, tmp_path: Path) -> None:
@@ -129,6 +153,91 @@ async def test_a_formula_that_gives_nothing_refuses_its_row_only(store: EntrySto
             saved.writestr(name, data)
     report = await imported(store, tmp_path / "saved.xlsx")
     assert (report.created, [(one.line, one.field) for one in report.refused]) == (1, [(2, "answer")])
+
+
+SHOWN: list[tuple[Any, str, str]] = [
+    (0.1, "0%", "10%"),
+    (120999888, "0000-000-000", "0120-999-888"),
+    (1980, '#,##0"円"', "1,980円"),
+    (1980, "General", "1980"),
+    (1980, BUILTIN_FORMATS[38], "1,980"),
+    (time(9), "h:mm", "9:00"),
+    (timedelta(hours=30), "[h]:mm", "30:00"),
+    (date(2026, 4, 1), 'yyyy"年"m"月"d"日"', "2026年4月1日"),
+    (date(2026, 4, 1), '[$-411]ggge"年"m"月"d"日"', "令和8年4月1日"),
+]
+UNKNOWN: list[tuple[Any, str, str]] = [
+    (0.5, "# ?/?", "found 0.5 in cell B2, whose format “# ?/?” can't be read"),
+    (-1980, BUILTIN_FORMATS[38], "found -1980 in cell B2"),  # -1,980 in Japan, (1,980) elsewhere
+    (1980, BUILTIN_FORMATS[5], "found 1980 in cell B2"),  # the currency is the computer's
+    (date(2026, 4, 1), BUILTIN_FORMATS[14], "found 2026-04-01 00:00:00 in cell B2"),  # and so is the order
+]
+
+
+def formatted(path: Path, rows: Sequence[tuple[Any, str, str]], *, place: str = "B") -> Path:
+    workbook = Workbook()
+    sheet: Worksheet = workbook.worksheets[0]
+    sheet.append([*HEADINGS, "備考"])
+    for line, (value, code, _) in enumerate(rows, 2):
+        sheet.append([f"{'一二三四五六七八九'[line - 2]}番は？", "あります。"])
+        sheet[f"{place}{line}"] = value
+        sheet[f"{place}{line}"].number_format = code
+    workbook.save(path)
+    return path
+
+
+async def test_numbers_days_and_times_are_read_as_their_sheet_shows_them(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    report = await imported(store, formatted(tmp_path / "faq.xlsx", SHOWN))
+    assert (report.created, report.refused) == (len(SHOWN), ())
+    answers = {one.question: one.answer for one in (await store.list("shop")).entries}
+    shown = {
+        f"{place}番は？": answer for place, (_, _, answer) in zip("一二三四五六七八九", SHOWN, strict=True)
+    }
+    assert answers == shown
+
+
+@pytest.mark.parametrize(("value", "code", "found"), UNKNOWN)
+async def test_a_number_whose_look_nobody_can_tell_refuses_its_row_with_cell_and_format(
+    store: EntryStore, tmp_path: Path, value: Any, code: str, found: str
+) -> None:
+    rows = [(value, code, ""), SHOWN[0]]
+    report = await imported(store, formatted(tmp_path / "faq.xlsx", rows))
+    (refused,) = report.refused
+    assert (report.created, refused.line, refused.field, refused.why) == (1, 2, "answer", "format")
+    assert found in refused.expected
+    beside = await imported(store, formatted(tmp_path / "beside.xlsx", [(value, code, "")], place="D"))
+    assert (beside.created, beside.refused) == (1, ())  # nobody reads that column
+
+
+async def test_a_day_in_a_column_of_days_is_read_whatever_it_looks_like(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    workbook = Workbook()
+    sheet: Worksheet = workbook.worksheets[0]
+    sheet.append([*HEADINGS, "有効期限"])
+    for line, code in enumerate((BUILTIN_FORMATS[14], 'm"月"d"日"', "d-mmm-yy"), 2):
+        sheet.append([f"{line}番は？", "あります。", None, date(2099, 4, 1)])
+        sheet[f"D{line}"].number_format = code
+    workbook.save(tmp_path / "faq.xlsx")
+    assert (await imported(store, tmp_path / "faq.xlsx")).refused == ()
+    assert {one.valid_until for one in (await store.list("shop")).entries} == {date(2099, 4, 1)}
+
+
+async def test_a_format_that_a_file_names_by_its_number_only_is_known_or_refuses_its_row(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    rows = [(46113, "0.000", ""), (46113, "0.0000", "")]
+    made = formatted(tmp_path / "made.xlsx", rows)
+    with ZipFile(made) as whole, ZipFile(tmp_path / "saved.xlsx", "w") as saved:
+        for name in whole.namelist():  # as spreadsheet programs of East Asia name theirs
+            data = whole.read(name).replace(b'<xf numFmtId="164"', b'<xf numFmtId="31"')
+            saved.writestr(name, data.replace(b'<xf numFmtId="165"', b'<xf numFmtId="57"'))
+    report = await imported(store, tmp_path / "saved.xlsx")
+    assert [(one.line, one.field, one.why) for one in report.refused] == [(3, "answer", "format")]
+    (entry,) = (await store.list("shop")).entries
+    assert entry.answer == "2026年4月1日"
 
 
 NUMBERED = """

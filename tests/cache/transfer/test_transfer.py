@@ -129,6 +129,13 @@ async def test_lines_are_counted_as_an_editor_counts_them(store: EntryStore, tmp
         ("e.csv", "question,kind\nHow?,x\n", "missing columns: answer (found: question, kind)"),
         ("e.csv", HEADER.encode("utf-16"), "expected UTF-8 text, found UTF-16"),
         ("e.csv", "質問,答\n開館は,9時\n".encode("cp932"), "expected UTF-8 text: save it as"),
+        ("e.csv", "question,answer\n料金は？,100円\n".encode("cp932"), "expected UTF-8 text: save it as"),
+        (
+            "e.csv",
+            ("question,answer\n" + "fee?,5\n" * 20 + "费用？,100元\n").encode("gb18030"),
+            "expected UTF-8 text",
+        ),
+        ("e.csv", "質問,回答\n料金は？,100円\n".encode("euc_jp"), "expected UTF-8 text: save it as"),
         ("e.csv", "question,質問,answer\nHow?,x,y\n", "more than one column for question"),
         ("e.csv", HEADER + '"never closed', "line 2"),
         ("e.xlsx", b"PK\x03\x04 no workbook", "expected an XLSX workbook"),
