@@ -5,11 +5,17 @@ Without `lang` the script of the text says the language, as it does for `sekisho
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 
+from cache.errors import InvalidEntry
+from cache.store.content import checked
+from cache.transfer.columns import DAYS, HEADINGS, REQUIRED, SHARED, incoming, is_read
+from cache.transfer.numbering import split_number
+from cache.transfer.tables import RowProblem, read_table
 from gateway.errors import InvalidRequest
 from gateway.language import language_of
 
@@ -24,6 +30,7 @@ __all__ = [
     "ShelfEntry",
     "Traffic",
     "read_cases",
+    "read_shelf",
 ]
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
@@ -167,10 +174,53 @@ def read_cases(file: Path, form: type[Row]) -> list[Row]:
     return rows
 
 
+def read_shelf(file: Path) -> list[ShelfEntry]:
+    """The active entries of a sheet as `sekisho export` writes it, or rows of `ShelfEntry` as JSON Lines.
+
+    Raises:
+        UnreadableTable, InvalidRequest: naming file, line and field of the first row that can't be used.
+    """
+    found = []
+    try:
+        for row in read_table(
+            file, required=REQUIRED, headings=HEADINGS, shared=SHARED, days=DAYS, read=is_read
+        ):
+            where = f"{file}, line {row.line}"
+            if isinstance(row, RowProblem):
+                raise InvalidRequest(f"{where}: {row.field}: {row.expected}")
+            found += _shelf_entries(row.values, where)
+    except OSError as exc:
+        raise InvalidRequest(f"{file} can't be read: {exc.strerror}") from exc
+    if not found:
+        raise InvalidRequest(f"{file} holds no active entries")
+    return found
+
+
+def _shelf_entries(values: Mapping[str, Any], where: str) -> list[ShelfEntry]:
+    """The entry of a row; none if nobody is served it."""
+    try:
+        if values.keys() & {"entry_id", "questions"}:
+            return [ShelfEntry.model_validate(values)]
+        one = incoming(values, language_of(str(values.get("question")), default="ja"))
+        content = checked(one.content)
+    except ValidationError as exc:
+        raise InvalidRequest(f"{where}: {_problem(exc)}") from exc
+    except InvalidEntry as exc:
+        raise InvalidRequest(f"{where}: {exc}") from exc
+    if one.id is None:
+        raise InvalidRequest(f"{where}: id: expected the one that --traffic calls the entry by")
+    questions = [split_number(phrasing)[1] for phrasing in content.phrasings]
+    entry = ShelfEntry(entry_id=one.id, questions=questions, lang=content.language)
+    return [entry] if one.state == "active" else []
+
+
 def _row(line: str, number: int, file: Path, form: type[Row]) -> Row:
     try:
         return form.model_validate_json(line)
     except ValidationError as exc:
-        problem = exc.errors()[0]
-        field = ".".join(map(str, problem["loc"])) or "the row"
-        raise InvalidRequest(f"{file}, line {number}: {field}: {problem['msg']}") from exc
+        raise InvalidRequest(f"{file}, line {number}: {_problem(exc)}") from exc
+
+
+def _problem(found: ValidationError) -> str:
+    first = found.errors()[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'the row'}: {first['msg']}"

@@ -13,6 +13,7 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
+from evaluation.pages import check_drawing
 from gateway.commands import console, errors
 from gateway.settings import Settings
 from gateway.settings.loading import find_settings
@@ -20,8 +21,8 @@ from gateway.settings.loading import find_settings
 __all__ = [
     "BASELINE",
     "Config",
-    "File",
     "Json",
+    "Report",
     "bar",
     "console",
     "errors",
@@ -36,7 +37,22 @@ Config = Annotated[
     Path | None, typer.Option("--config", "-c", help="The configuration to measure.", envvar="SEKISHO_CONFIG")
 ]
 Json = Annotated[Path | None, typer.Option("--json", help="Write the figures there.")]
-File = Annotated[Path | None, typer.Option()]
+
+
+def _drawable(file: Path | None) -> Path | None:
+    if file:
+        check_drawing()
+    return file
+
+
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write tables and curves there, as one HTML file (extra “report”).",
+        dir_okay=False,
+        callback=_drawable,
+    ),
+]
 
 
 @contextmanager

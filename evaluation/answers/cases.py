@@ -93,10 +93,10 @@ def read_answer_cases(file: Path) -> Iterator[AnswerCase]:
     """
     seen: dict[bytes, int] = {}
     try:
-        for row in read_table(file, required=()):
+        for row in read_table(file, required=(), read=_KNOWN.__contains__):
             where = f"{file}, line {row.line}"
             if isinstance(row, RowProblem):
-                raise InvalidRequest(f"{where}: {row.expected}")
+                raise InvalidRequest(f"{where}: {row.field}: {row.expected}")
             case = case_of(row.values, where)
             first = seen.setdefault(hashlib.sha256(case.id.encode()).digest()[:12], row.line)
             if first != row.line:
@@ -126,7 +126,10 @@ def case_of(values: Mapping[str, Any], where: str) -> AnswerCase:
     except ValidationError as exc:
         problem = exc.errors()[0]
         field = ".".join(map(str, problem["loc"])) or "the row"
-        raise InvalidRequest(f"{where}: {field}: {problem['msg'].removeprefix('Value error, ')}") from exc
+        said = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "string_unicode":  # bytes of a CSV that are no text in its encoding
+            said = "expected UTF-8 text: save a sheet as “CSV UTF-8”"
+        raise InvalidRequest(f"{where}: {field}: {said}") from exc
 
 
 def case_digest(case: AnswerCase) -> str:

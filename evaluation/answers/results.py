@@ -48,6 +48,7 @@ class CaseResult:
     target: str  # its version
     said: Said | None  # None: the target failed
     error: str = ""
+    cause: str = ""  # of the error, in the words of `UpstreamUnavailable`
     metrics: Mapping[str, MetricResult]
     judge_tokens: Tokens | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,8 +18,9 @@ from evaluation.answers.cases import case_digest, read_answer_cases
 from evaluation.answers.journal import Journal, Results
 from evaluation.answers.lanes import Lane, drive
 from evaluation.answers.results import CaseResult, Identity
+from evaluation.answers.targets import OUT_OF_REACH
 from evaluation.answers.worker import Task
-from gateway.errors import InvalidRequest
+from gateway.errors import InvalidRequest, UpstreamUnavailable
 
 __all__ = [
     "Finished",
@@ -134,25 +135,31 @@ async def run_cases(
 ) -> Finished:
     """Work through the cases that need it, then put the results in the order of the file.
 
+    The first case is asked alone; only then anything is written.
+
     Args:
         fresh: ask and measure everything again.
         started: is told what is done already.
         progress: is told of results once they are on disk.
+
+    Raises:
+        UpstreamUnavailable: if nobody can be asked at all; the folder is as it was.
     """
     identity = lanes[0].identity
-    _keep_the_last(folder, plan, identity, fresh=fresh)
-    results = Results(folder / RESULTS)
-    known = _Known(plan, identity, results)
+    known = _Known(plan, identity, Results(folder / RESULTS), fresh=fresh)
+    first = await _first(known, lanes[0])
     start = known.start()
     started(start)
+    _keep_the_last(folder, plan, identity, fresh=fresh)
     _write_manifest(folder, plan, identity, finished=False)
-    async with _appending(results) as journal:
+    async with _appending(Results(folder / RESULTS)) as journal:
 
         async def done(some: Sequence[CaseResult]) -> None:
             await journal.add(some)
             progress(some)
 
-        await drive(lanes, known.tasks(), done)
+        await done(first)
+        await drive(lanes, known.tasks(but={one.case.id for one in first}), done)
     Results(folder / RESULTS).put_in_order(plan.digests)
     _write_manifest(folder, plan, identity, finished=True)
     return Finished(folder=folder, start=start, identity=identity, plan=plan)
@@ -161,9 +168,11 @@ async def run_cases(
 class _Known:
     """What is left to do for every case of a plan."""
 
-    def __init__(self, plan: Plan, identity: Identity, results: Results) -> None:
+    def __init__(self, plan: Plan, identity: Identity, results: Results, *, fresh: bool) -> None:
         self._plan, self._identity, self._results = plan, identity, results
-        self._kinds = {case_id: self._kind(case_id, result) for case_id, result in results.of(plan.digests)}
+        known = () if fresh else results.of(plan.digests)
+        self._kinds = {case_id: self._kind(case_id, result) for case_id, result in known}
+        self._damaged = 0 if fresh else results.damaged
 
     def _kind(self, case_id: str, result: CaseResult) -> str:
         if result.digest != self._plan.digests[case_id]:
@@ -175,15 +184,27 @@ class _Known:
     def start(self) -> Start:
         kinds = [*self._kinds.values()]
         names = ("kept", "measured_again", "changed", "asked_again")
-        return Start(**{name: kinds.count(name) for name in names}, damaged=self._results.damaged)
+        return Start(**{name: kinds.count(name) for name in names}, damaged=self._damaged)
 
-    def tasks(self) -> Iterator[Task]:
+    def tasks(self, *, but: Collection[str] = ()) -> Iterator[Task]:
         for case in read_answer_cases(self._plan.file):
-            kind = self._kinds.get(case.id)
+            kind = "kept" if case.id in but else self._kinds.get(case.id)
             if kind == "measured_again":
                 yield Task(case, self._results.get(case.id))
             elif kind != "kept":
                 yield Task(case)
+
+
+async def _first(known: _Known, lane: Lane) -> Sequence[CaseResult]:
+    """The result of the first case that has to be asked; none if none has to be."""
+    task = next((one for one in known.tasks() if one.before is None), None)
+    if task is None:
+        return ()
+    results = await lane.run([task])
+    for one in results:
+        if one.cause in OUT_OF_REACH:
+            raise UpstreamUnavailable(one.error, cause=one.cause)
+    return results
 
 
 @asynccontextmanager

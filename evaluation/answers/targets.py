@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
+import httpx2
 import numpy as np
 import openai
 
@@ -28,9 +29,11 @@ from gateway.routes.decision import answer_body
 from gateway.settings import Settings
 from gateway.stages import Rag
 
-__all__ = ["Chatbot", "Gateway", "Recorded", "RunningGateway", "Target", "open_target"]
+__all__ = ["OUT_OF_REACH", "Chatbot", "Gateway", "Recorded", "RunningGateway", "Target", "open_target"]
 
 ANSWERS = frozenset({"ground_truth", "confirmed_answer", "rag"})
+OUT_OF_REACH = frozenset({"unreachable", "http_401", "http_403", "http_404"})
+"""Causes for which no other case would be answered either: a wrong address or key."""
 
 
 class Target(Protocol):
@@ -155,15 +158,30 @@ class RunningGateway:
                 "/answers", body={"messages": messages}, cast_to=dict[str, Any]
             )
         except openai.APIStatusError as exc:
-            raise UpstreamUnavailable(f"the gateway says {exc.status_code}: {exc.message}") from exc
+            raise UpstreamUnavailable(
+                f"{self._url} answered {exc.status_code}: {_reason(exc)}", cause=f"http_{exc.status_code}"
+            ) from exc
         except openai.APIConnectionError as exc:
-            raise UpstreamUnavailable(f"no gateway answers at {self._url}") from exc
+            if isinstance(exc, openai.APITimeoutError) and not isinstance(
+                exc.__cause__, httpx2.ConnectTimeout
+            ):
+                raise UpstreamUnavailable(f"{self._url} did not answer in time", cause="timeout") from exc
+            raise UpstreamUnavailable(f"no gateway answers at {self._url}", cause="unreachable") from exc
         try:
             return _said_of(body)
         except (KeyError, TypeError) as exc:
             raise UpstreamUnavailable(
-                f"{self._url} answered no outcome: expected Sekisho's /v1/answers"
+                f"{self._url} answered no outcome: expected Sekisho's /v1/answers", cause="unreadable"
             ) from exc
+
+
+def _reason(refused: openai.APIStatusError) -> str:
+    """What an error in OpenAI's envelope says; of another one, what its status is called."""
+    match refused.body:
+        case {"message": str(said)}:
+            return said
+        case _:
+            return refused.response.reason_phrase
 
 
 def _said_of(body: Mapping[str, Any]) -> Said:

@@ -20,7 +20,7 @@ from evaluation.answers.results import CaseResult, Identity, MetricResult
 from evaluation.answers.targets import Target, open_target
 from evaluation.metrics import Encodes, Measured, Metric, Score
 from evaluation.metrics.registry import open_metrics
-from gateway.errors import SekishoError
+from gateway.errors import SekishoError, UpstreamUnavailable
 from gateway.settings import Settings
 from storage.parts import in_parts
 from storage.sql import DatabaseUnavailable
@@ -91,18 +91,19 @@ class Worker:
     async def _answered(self, task: Task) -> CaseResult:
         if task.before and self.identity.answered(task.before):
             return task.before
-        said, error = None, ""
+        said, error, cause = None, "", ""
         async with self._at_once:
             started = perf_counter()
             try:
                 said = await self._target.ask(task.case)
             except NAMED as exc:
                 error = str(exc)
+                cause = exc.cause if isinstance(exc, UpstreamUnavailable) else ""
             ms = round((perf_counter() - started) * 1000, 3)
         said = said and replace(said, ms=ms)
         return CaseResult(
             digest=case_digest(task.case), case=task.case, target=self._target.version, said=said,
-            error=error, metrics={},
+            error=error, cause=cause, metrics={},
         )  # fmt: skip
 
     async def _encode_ahead(self, results: Sequence[CaseResult]) -> None:

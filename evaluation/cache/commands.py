@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,18 +10,29 @@ import uvloop
 
 from evaluation.cache.judging import evaluate_pairs, evaluate_traffic
 from evaluation.cache.tables import pairs_table, traffic_table
-from evaluation.cases import Feedback, Pair, ShelfEntry, Traffic, read_cases
-from evaluation.command_line import Config, File, Json, bar, scratch, tell
+from evaluation.cases import Feedback, Pair, Traffic, read_cases, read_shelf
+from evaluation.command_line import Config, Json, bar, scratch, tell
 from gateway.errors import InvalidRequest
 
 __all__ = ["cache_command"]
 
 
 def cache_command(
-    pairs: File = None,
-    entries: File = None,
-    traffic: File = None,
-    feedback: File = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(help="JSONL: cached_question, question, should_reuse, category, lang, cached_lang."),
+    ] = None,
+    entries: Annotated[
+        Path | None,
+        typer.Option(help="A FAQ: what `sekisho export` writes, or JSONL: entry_id, questions, lang."),
+    ] = None,
+    traffic: Annotated[
+        Path | None,
+        typer.Option(help="What is asked of it, JSONL: text, entry_id (null: no entry), slice, lang."),
+    ] = None,
+    feedback: Annotated[
+        Path | None, typer.Option(help="Labelled before, to calibrate by, JSONL: text, entry_id, lang.")
+    ] = None,
     target_error: Annotated[
         float | None,
         typer.Option(help="Wrong answers per request; default: cache.target_error.", min=1e-6, max=0.5),
@@ -38,7 +50,7 @@ def cache_command(
         elif entries and traffic and not pairs:
             asked = read_cases(traffic, Traffic)
             labels = read_cases(feedback, Feedback) if feedback else []
-            shelf = read_cases(entries, ShelfEntry)
+            shelf = read_shelf(entries)
             with bar(len(asked)) as progress:
                 found = uvloop.run(
                     evaluate_traffic(

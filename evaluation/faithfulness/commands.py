@@ -11,7 +11,7 @@ import uvloop
 
 from classifiers.faithfulness.lexical import LexicalJudge
 from evaluation.cases import Answer, read_cases
-from evaluation.command_line import Config, Json, bar, console, tell
+from evaluation.command_line import Config, Json, Report, bar, console, tell
 from evaluation.faithfulness.calibration import (
     FaithfulnessCalibration,
     answer_digest,
@@ -42,17 +42,16 @@ from gateway.stores import open_database, open_encoder
 
 __all__ = ["calibrate_faithfulness_command", "faithfulness_command"]
 
+FIELDS = "answer, contexts, faithful, question, group, lang"
 AT_ONCE = 8  # answers that a language model is asked about at a time
 
 Cases = Annotated[
-    Path, typer.Option(help="Answers with contexts and whether these support them: JSONL, data README.")
+    Path,
+    typer.Option(help=f"Answers, and whether their contexts support them, JSONL: {FIELDS}."),
 ]
 Worst = Annotated[int, typer.Option(help="Print so many wrong decisions, the surest first.", min=0)]
 AtOnce = Annotated[
     int | None, typer.Option(help="Answers judged at a time; default 1, 8 where a model is asked.", min=1)
-]
-Report = Annotated[
-    Path | None, typer.Option(help="Write tables and curves there, as one HTML file.", dir_okay=False)
 ]
 
 
@@ -113,7 +112,9 @@ async def _measured(
 def calibrate_faithfulness_command(
     cases: Annotated[
         Path | None,
-        typer.Option(help="Answers with their label: JSONL. Default: what reviewers said of RAG's answers."),
+        typer.Option(
+            help=f"Answers with their label, JSONL: {FIELDS}. Default: what reviewers said of RAG's answers."
+        ),
     ] = None,
     config: Config = None,
     tenant: Annotated[str, typer.Option(help="Whose reviewers' verdicts.")] = "default",

@@ -8,7 +8,7 @@ from pathlib import Path
 from evaluation.faithfulness.judging import FaithfulnessResult
 from evaluation.faithfulness.tables import parts_of, rated, worst_rows
 from evaluation.faithfulness.ways import OURS, Compared
-from evaluation.pages import drawing, write_page
+from evaluation.pages import check_drawing, write_page
 
 __all__ = ["write_faithfulness_report"]
 
@@ -33,8 +33,9 @@ def write_faithfulness_report(
     Raises:
         InvalidRequest: if what draws is not installed, or the file can't be written.
     """
-    with drawing():
-        from evaluation.faithfulness.figures import colour_of, curves_svg, ranks, scores_svg
+    check_drawing()
+    from evaluation.faithfulness.figures import colour_of, curves_svg, ranks, scores_svg
+
     ways = compared.figures
     write_page(
         file,

@@ -19,7 +19,11 @@ __all__ = ["followups_command"]
 
 
 def followups_command(
-    cases: Annotated[Path, typer.Option()], config: Config = None, json_file: Json = None
+    cases: Annotated[
+        Path, typer.Option(help="Conversations, JSONL: messages (role, content), standalone, lang.")
+    ],
+    config: Config = None,
+    json_file: Json = None,
 ) -> None:
     """Follow-ups: what is looked up though it leans on earlier turns, or held back though it does not."""
     rows = read_cases(cases, FollowUp)

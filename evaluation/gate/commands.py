@@ -14,7 +14,7 @@ from classifiers.gate import Policy
 from classifiers.gate.examples import ExampleGate
 from classifiers.gate.promise import Promise
 from evaluation.cases import GateCase, read_cases
-from evaluation.command_line import Config, Json, bar, console, scratch, tell
+from evaluation.command_line import Config, Json, Report, bar, console, scratch, tell
 from evaluation.fitted_on import FittedTexts
 from evaluation.gate.calibration import GateCalibration, calibrate_gate
 from evaluation.gate.few_shot import SEEDS, SIZES, FewShotCurve, few_shot
@@ -33,7 +33,7 @@ from gateway.settings.loading import find_settings
 __all__ = ["calibrate_gate_command", "gate_command"]
 
 Tick = Callable[[], None]
-Cases = Annotated[Path, typer.Option(help="Questions with their class: JSONL with text, gold, slice.")]
+Cases = Annotated[Path, typer.Option(help="Questions with their class, JSONL: text, gold, slice, lang.")]
 
 
 def gate_command(
@@ -41,9 +41,7 @@ def gate_command(
     config: Config = None,
     json_file: Json = None,
     baseline: Annotated[bool, typer.Option(help="TF-IDF and logistic regression beside it.")] = False,
-    report: Annotated[
-        Path | None, typer.Option(help="Write tables and curves there, as one HTML file.", dir_okay=False)
-    ] = None,
+    report: Report = None,
     grow: Annotated[
         bool, typer.Option("--few-shot", help=f"Fit again with {SIZES} examples a class, {SEEDS} seeds.")
     ] = False,

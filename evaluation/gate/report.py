@@ -8,7 +8,7 @@ from typing import Any
 from evaluation.gate.few_shot import FewShotCurve
 from evaluation.gate.judging import GateResult
 from evaluation.gate.tables import worst_first
-from evaluation.pages import drawing, write_page
+from evaluation.pages import check_drawing, write_page
 
 __all__ = ["write_report"]
 
@@ -25,8 +25,9 @@ def write_report(
     Raises:
         InvalidRequest: if what draws is not installed, or the file can't be written.
     """
-    with drawing():
-        from evaluation.gate.figures import curves_svg, few_shot_svg, slices_svg
+    check_drawing()
+    from evaluation.gate.figures import curves_svg, few_shot_svg, slices_svg
+
     figures: dict[str, Any] = {
         "slices_svg": slices_svg(result),
         "curves_svg": curves_svg(result, promise=promise),

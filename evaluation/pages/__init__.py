@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +10,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gateway.errors import InvalidRequest
 
-__all__ = ["drawing", "write_page"]
+__all__ = ["check_drawing", "write_page"]
 
 
-@contextmanager
-def drawing() -> Iterator[None]:
-    """To import what draws; says which extra is missing."""
-    try:
-        yield
-    except ImportError as exc:
+def check_drawing() -> None:
+    """Whether curves can be drawn, to be asked before there is work to lose.
+
+    Raises:
+        InvalidRequest: naming the extra that is missing.
+    """
+    if find_spec("matplotlib") is None:
         raise InvalidRequest(
-            '--report draws with matplotlib: expected the extra "report" to be installed'
-        ) from exc
+            "--report draws with matplotlib: expected the extra \"report\" (pip install '.[report]')"
+        )
 
 
 def write_page(file: Path, page: str, **told: Any) -> None:

@@ -15,7 +15,7 @@ from evaluation.users.judging import TurnJudge, TurnVerdict
 from evaluation.users.personas import Persona
 from evaluation.users.playing import SimulatedUser
 from gateway.domain import Tokens, Turn
-from gateway.errors import SekishoError
+from gateway.errors import SekishoError, UpstreamUnavailable
 
 __all__ = ["Dialogue", "DialogueTurn", "Stage", "dialogue_id"]
 
@@ -40,6 +40,7 @@ class Dialogue:
     turns: tuple[DialogueTurn, ...]
     done: bool = False  # the person said so; otherwise the turns were used up, or an error ended it
     error: str = ""
+    cause: str = ""  # of the error, in the words of `UpstreamUnavailable`
     tokens: Tokens | None = None  # of the playing and judging model
     answered_tokens: Tokens | None = None  # of the target's
 
@@ -91,7 +92,8 @@ class Stage:
                     return replace(dialogue, done=True)
                 answer = await self._asked(case, said, message)
             except (ClassifierError, SekishoError) as exc:
-                return replace(dialogue, error=str(exc))
+                cause = exc.cause if isinstance(exc, UpstreamUnavailable) else ""
+                return replace(dialogue, error=str(exc), cause=cause)
             verdict = await self._judge.judge(case, said, message, answer)
             turn = DialogueTurn(message=message, said=answer, verdict=verdict)
             dialogue = replace(dialogue, turns=(*dialogue.turns, turn))

@@ -13,12 +13,12 @@ from pydantic import TypeAdapter
 from evaluation.answers.cases import AnswerCase, case_digest
 from evaluation.answers.journal import Form, Journal, Lines
 from evaluation.answers.judging import Meter, open_judges
-from evaluation.answers.targets import open_target
+from evaluation.answers.targets import OUT_OF_REACH, open_target
 from evaluation.users.dialogues import Dialogue, Stage, dialogue_id
 from evaluation.users.judging import TurnJudge
 from evaluation.users.personas import Persona, Personas
 from evaluation.users.playing import SimulatedUser
-from gateway.errors import InvalidRequest
+from gateway.errors import InvalidRequest, UpstreamUnavailable
 from gateway.settings import Settings
 
 __all__ = ["Play", "dialogues_in", "open_play", "planned"]
@@ -44,25 +44,49 @@ class Play:
         *,
         progress: Callable[[Dialogue], object] = lambda dialogue: None,
     ) -> None:
-        """Play what has not been played; dialogues that an error ended get another try."""
+        """Play what has not been played; dialogues that an error ended get another try.
+
+        The first one is played alone; only then anything is written.
+
+        Raises:
+            UpstreamUnavailable: if nobody can be asked at all; the file is as it was.
+        """
+        due = []
+        for case, persona in plan:
+            known = results.get(dialogue_id(case, persona))
+            if known is None or known.of != self._of(case, persona) or known.error:
+                due.append((case, persona))
+            else:
+                progress(known)
+        first = [await self._first(*both) for both in due[:1]]
         journal, at_once = Journal(results), asyncio.Semaphore(self.concurrency)
 
+        async def keep(dialogue: Dialogue) -> None:
+            await journal.add([dialogue])
+            progress(dialogue)
+
         async def one(case: AnswerCase, persona: Persona) -> None:
-            of = self.stage.version(persona, case_digest(case), self.model)
-            known = results.get(dialogue_id(case, persona))
-            if known is None or known.of != of or known.error:
-                async with at_once:
-                    known = await self.stage.play(case, persona, of=of)
-                    await journal.add([known])
-            progress(known)
+            async with at_once:
+                await keep(await self.stage.play(case, persona, of=self._of(case, persona)))
 
         try:
+            for dialogue in first:
+                await keep(dialogue)
             async with asyncio.TaskGroup() as group:
-                for case, persona in plan:
-                    group.create_task(one(case, persona))
+                for both in due[1:]:
+                    group.create_task(one(*both))
         finally:
             journal.close()
         Lines(results.file, _FORM).put_in_order([dialogue_id(*both) for both in plan])
+
+    async def _first(self, case: AnswerCase, persona: Persona) -> Dialogue:
+        dialogue = await self.stage.play(case, persona, of=self._of(case, persona))
+        if not dialogue.turns and dialogue.cause in OUT_OF_REACH:
+            raise UpstreamUnavailable(dialogue.error, cause=dialogue.cause)
+        return dialogue
+
+    def _of(self, case: AnswerCase, persona: Persona) -> str:
+        return self.stage.version(persona, case_digest(case), self.model)
 
 
 def dialogues_in(file: Path) -> Lines[Dialogue]:

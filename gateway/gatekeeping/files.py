@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from cache.errors import UnreadableTable
+from cache.transfer.tables import RowProblem, read_table
 from gateway.errors import ConfigurationError
 
 __all__ = ["rows_of"]
@@ -34,7 +34,7 @@ def rows_of(file: Path, *, required: Sequence[str] = ()) -> Iterator[tuple[int, 
             lines = enumerate(text.splitlines(), start=1)
             yield from ((number, {"text": line}) for number, line in lines if line.strip())
         case ".csv":
-            yield from _csv(text, file, required)
+            yield from _csv(file, required)
         case ".jsonl":
             for number, line in enumerate(text.split("\n"), start=1):
                 if line.strip():
@@ -45,14 +45,15 @@ def rows_of(file: Path, *, required: Sequence[str] = ()) -> Iterator[tuple[int, 
             )
 
 
-def _csv(text: str, file: Path, required: Sequence[str]) -> Iterator[tuple[int, Any]]:
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    for name in required:
-        if name not in (rows.fieldnames or []):
-            raise ConfigurationError(f'{file}, line 1: expected a column "{name}", found {rows.fieldnames}')
-    for row in rows:
-        if all((row[name] or "").strip() for name in required):
-            yield rows.line_num, {key: value for key, value in row.items() if value}
+def _csv(file: Path, required: Sequence[str]) -> Iterator[tuple[int, Any]]:
+    try:
+        for row in read_table(file, required=required):
+            if isinstance(row, RowProblem):
+                raise ConfigurationError(f"{file}, line {row.line}: {row.expected}")
+            if all(row.values.get(name, "").strip() for name in required):
+                yield row.line, {key: value for key, value in row.values.items() if value}
+    except UnreadableTable as exc:
+        raise ConfigurationError(str(exc)) from exc
 
 
 def _json(line: str, where: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from evaluation.cases import read_shelf
 from evaluation.cli import app
+from gateway.cli import app as cli
 from gateway.errors import InvalidRequest
 
 Write = Callable[..., str]
@@ -113,6 +116,60 @@ def test_traffic_is_judged_on_one_shelf(write: Write, evaluate: Callable[..., di
     }  # fmt: skip
     assert (found["in_scope"], found["served_correct_rate"], found["wrong_per_request"]) == (2, 1.0, 0.0)
     assert (found["near_served_rate"], found["far_served_rate"], found["target_error"]) == (None, 0.0, 0.02)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "xlsx"])
+def test_what_is_exported_is_a_shelf_to_measure(
+    tmp_path: Path, write: Write, evaluate: Callable[..., dict[str, Any]], form: str
+) -> None:
+    def sekisho(*words: str) -> None:
+        assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == 0
+
+    write("sekisho.yaml", "policy: {must: {description: Our library.}}")
+    sheet = "id,question,answer,language,phrasing_2,state\n"
+    sheet += "hours,When do you open?,At nine.,en,What are your hours?,active\n"
+    sheet += "price,What does it cost?,10 yen.,en,,active\nold,Is there a sauna?,Yes.,en,,paused\n"
+    sekisho("import", write("faq.csv", sheet))
+    sekisho("export", str(tmp_path / f"entries.{form}"))
+    traffic = write(
+        "traffic.jsonl",
+        {"text": "what are your hours", "entry_id": "hours"},
+        {"text": "What does it cost?", "entry_id": "price"},
+        {"text": "Is there a sauna?", "entry_id": "old"},
+    )
+    found = evaluate("cache", "--entries", str(tmp_path / f"entries.{form}"), "--traffic", traffic)
+    assert (found["in_scope"], found["served_correct_rate"]) == (3, 2 / 3)  # the paused one is not served
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.csv", "question,answer\nWhen?,At nine.", r"a\.csv, line 2: id: expected the one that --traffic"),
+        ("a.csv", "id,question,answer\ne,When?,", r"a\.csv, line 2: answer: expected a text"),
+        ("a.jsonl", '{"questions": ["When?"]}', r"a\.jsonl, line 1: entry_id: Field required"),
+        ("a.jsonl", '{"id": "e", "answer": "At nine."}', r"a\.jsonl, line 1: question: expected a text"),
+        ("a.jsonl", "nothing", r"a\.jsonl, line 1: row: expected a JSON object"),
+    ],
+)
+def test_an_entry_that_cannot_be_used_is_named(tmp_path: Path, name: str, text: str, said: str) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(InvalidRequest, match=said):
+        read_shelf(tmp_path / name)
+
+
+@pytest.mark.parametrize("part", ["gate", "faithfulness"])
+def test_what_draws_the_report_is_asked_for_before_anything_is_measured(
+    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # as where it is not installed
+    monkeypatch.chdir(tmp_path)
+    row = {"text": "When?", "gold": "must", "answer": "At nine.", "contexts": ["At nine."], "faithful": True}
+    config = write("sekisho.yaml", "policy: {must: {description: Our library., examples: [When?]}}")
+    words = [part, "--config", config, "--cases", write("cases.jsonl", row), "--json", "out.json"]
+    told = CliRunner().invoke(app, [*words, "--report", "r.html"])
+    assert isinstance(told.exception, InvalidRequest)
+    assert "pip install '.[report]'" in str(told.exception)
+    assert not (tmp_path / "out.json").exists()
 
 
 def test_the_gate_is_judged_slice_by_slice(write: Write, evaluate: Callable[..., dict[str, Any]]) -> None:

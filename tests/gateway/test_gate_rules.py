@@ -146,11 +146,13 @@ def report(gateway: Gateway, rule: str) -> dict[str, Any]:
         ("gate:\n  deny_file: gone.txt", r"line \d+, gate.deny_file: there is no file"),
         ("gate:\n  deny_file: bad.jsonl", r"bad.jsonl, line 2: pattern.0: expected a pattern"),
         ("gate:\n  deny_file: worse.csv", r"worse.csv, line 2: wrod: Extra inputs"),
+        ("gate:\n  deny_file: open.csv", r"open.csv, line 3: unexpected end of data"),
     ],
 )  # fmt: skip
 def test_a_wrong_rule_is_refused_with_its_line(tmp_path: Path, gate: str, told: str) -> None:
     (tmp_path / "bad.jsonl").write_text('{"word": "card"}\n{"pattern": "("}\n', "utf-8")
     (tmp_path / "worse.csv").write_text("wrod\ncard\n", "utf-8")
+    (tmp_path / "open.csv").write_text('text\nfine\n"never closed\nlost\n', "utf-8")
     with pytest.raises(ConfigurationError) as refused:
         settings(tmp_path, gate)
     assert re.search(told, str(refused.value)), refused.value

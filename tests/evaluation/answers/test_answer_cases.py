@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from openpyxl import Workbook
+from openpyxl.styles.numbers import BUILTIN_FORMATS
 
+from cache.errors import UnreadableTable
 from evaluation.answers.cases import AnswerCase, Context, case_digest, read_answer_cases
 from gateway.domain import Turn
 from gateway.errors import InvalidRequest
@@ -117,6 +119,32 @@ def test_a_row_that_cannot_be_used_is_named(tmp_path: Path, row: dict[str, Any],
         list(read_answer_cases(file))
     assert said in str(refused.value)
     assert "cases.jsonl" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "asked", ["粗大ごみはいつですか".encode("cp932"), b"When\xff?"], ids=["CP932", "none"]
+)
+def test_a_sheet_in_another_encoding_is_told_which_one_is_expected(tmp_path: Path, asked: bytes) -> None:
+    file = tmp_path / "cases.csv"
+    file.write_bytes(b"question,ground_truth\nWhen?,At nine.\n" + asked + b",Tuesday.\n")
+    with pytest.raises((InvalidRequest, UnreadableTable), match="expected UTF-8 text"):
+        list(read_answer_cases(file))
+
+
+def test_a_column_that_is_not_read_may_hold_anything(tmp_path: Path) -> None:
+    workbook = Workbook()
+    for row in (["question", "price"], ["When?", 5]):
+        workbook.active.append(row)
+    workbook.active["B2"].number_format = BUILTIN_FORMATS[5]  # the sign of each computer's own currency
+    workbook.save(tmp_path / "cases.xlsx")
+    assert [case.question for case in read_answer_cases(tmp_path / "cases.xlsx")] == ["When?"]
+
+
+def test_a_quote_that_is_never_closed_swallows_no_case(tmp_path: Path) -> None:
+    file = tmp_path / "cases.csv"
+    file.write_text('question\nWhen?\n"Where?\nWho?\n', "utf-8")
+    with pytest.raises(UnreadableTable, match=r"cases\.csv, line 3: unexpected end of data"):
+        list(read_answer_cases(file))
 
 
 def test_a_file_without_cases_is_refused(tmp_path: Path) -> None:

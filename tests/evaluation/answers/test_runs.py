@@ -17,7 +17,7 @@ from openpyxl import load_workbook
 from evaluation.answers.journal import Results
 from evaluation.answers.runs import run_folder
 from evaluation.metrics import Score
-from gateway.errors import InvalidRequest
+from gateway.errors import InvalidRequest, UpstreamUnavailable
 from tests.chatbot import Chatbot, Fails, Says
 from tests.evaluation.answers.conftest import METRICS, Evaluate, Rows, equal, read_rows, write_rows
 from tests.played_examiner import PlayedExaminer
@@ -150,6 +150,51 @@ def test_a_target_that_fails_is_recorded_and_asked_again(
     bot.says("The fee is 10 yen.", ["The fee is 10 yen."])
     assert "1 of 3 cases: answered by another target or configuration, or failed" in evaluate(*words).output
     assert len(bot.asked) == 1
+
+
+@pytest.mark.parametrize("again", [(), ("--fresh",), ("--workers", "2")], ids=" ".join)
+@pytest.mark.parametrize("refused", [True, False], ids=["wrong key", "nobody there"])
+def test_where_nobody_can_be_asked_the_finished_run_stays_as_it_was(
+    tmp_path: Path, bot: Chatbot, config: Path, evaluate: Evaluate, again: tuple[str, ...], refused: bool
+) -> None:
+    cases = write_rows(tmp_path / "cases.jsonl", _rows(3))
+    words = ["answers", "--cases", cases, "--metrics", "semantic_similarity", "--out", tmp_path / "run"]
+    assert evaluate(*words, "--target", "upstream", "-c", config).exit_code == 0
+    finished = {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()}
+    asked = len(bot.asked)
+    bot.always(Fails(401, "no such key"))
+    if refused:
+        config.write_text(config.read_text("utf-8").replace("model: m", "model: another"), "utf-8")
+        target, told = ["--target", "upstream", "-c", config], "answered 401"
+    else:
+        target, told = (
+            ["--url", "http://127.0.0.1:1", "--key", "x"],
+            "no gateway answers at http://127.0.0.1:1",
+        )
+    with pytest.raises(UpstreamUnavailable, match=told):
+        evaluate(*words, *target, *again)
+    assert {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()} == finished
+    assert len(bot.asked) - asked == refused  # the first case alone
+
+
+def test_a_refusal_in_the_middle_of_a_run_is_that_of_a_case(
+    tmp_path: Path, bot: Chatbot, config: Path, evaluate: Evaluate
+) -> None:
+    cases = write_rows(tmp_path / "cases.jsonl", _rows(3))
+    bot.when("number 1?", Fails(403))
+    words = ["answers", "--cases", cases, "--target", "upstream", "-c", config, "--out", tmp_path / "run"]
+    assert evaluate(*words).exit_code == 0
+    assert [row["cause"] for row in read_rows(tmp_path / "run" / "results.jsonl")] == ["", "http_403", ""]
+
+
+def test_a_new_metric_needs_nobody_who_answers(
+    tmp_path: Path, bot: Chatbot, config: Path, evaluate: Evaluate
+) -> None:
+    cases = write_rows(tmp_path / "cases.jsonl", _rows(2))
+    words = ["answers", "--cases", cases, "--target", "upstream", "-c", config, "--out", tmp_path / "run"]
+    evaluate(*words, "--metrics", "semantic_similarity")
+    bot.always(Fails(401))
+    assert evaluate(*words, "--metrics", "semantic_similarity,faithfulness").exit_code == 0
 
 
 def test_a_language_model_judges_where_one_is_configured_and_its_tokens_are_counted(

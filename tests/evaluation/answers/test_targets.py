@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from gateway.errors import UpstreamUnavailable
 from tests.chatbot import Chatbot
 from tests.evaluation.answers.conftest import Evaluate, read_rows, write_rows
 from tests.gateway.conftest import POLICY, UPSTREAM
@@ -61,7 +64,10 @@ def test_a_running_gateway_and_the_same_one_in_process_answer_alike(
                     "answer": HOURS, "state": "active",
                 }  # fmt: skip
                 assert reviewer.post("/v1/entries", json=entry).status_code < 300
-            words = ("answers", "--cases", cases, "--url", gateway.url, "--key", KEYS["client"])
+            words = ("answers", "--cases", cases, "--url", gateway.url, "--key")
+            with pytest.raises(UpstreamUnavailable, match=f"^{gateway.url} answered 401: .*key"):
+                evaluate(*words, "sk-wrong", "--out", tmp_path / "running")
+            words = (*words, KEYS["client"])
             assert evaluate(*words, "--out", tmp_path / "running", "--metrics", WITH_NULL).exit_code == 0
         (desk / "here.yaml").write_text(text, "utf-8")
         asked = len(bot.asked)

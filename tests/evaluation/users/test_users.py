@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from evaluation.users.personas import read_personas
 from gateway.cli import app
-from gateway.errors import InvalidRequest
+from gateway.errors import InvalidRequest, UpstreamUnavailable
 from tests.chatbot import Asked, Chatbot, Fails, Reply, Says
 
 CASES = [
@@ -143,6 +143,15 @@ def test_an_interrupted_run_goes_on_without_paying_twice(tmp_path: Path, actor: 
     assert summary(tmp_path)["failed"] == 0
     assert run(tmp_path, actor, "--personas", "calm").exit_code == 0
     assert (actor.judged, (tmp_path / "run" / "summary.json").read_text("utf-8")) == (paid + 2, whole)
+
+
+def test_where_nobody_can_be_asked_the_dialogues_stay_as_they_were(tmp_path: Path, actor: Actor) -> None:
+    assert run(tmp_path, actor, "--personas", "calm").exit_code == 0
+    before = {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()}
+    told = run(tmp_path, actor, "--personas", "calm", "--url", "http://127.0.0.1:1")
+    assert isinstance(told.exception, UpstreamUnavailable)
+    assert str(told.exception) == "no gateway answers at http://127.0.0.1:1"
+    assert {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()} == before
 
 
 def test_without_a_model_nobody_is_simulated(
