@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from gateway.assembly import assemble
-from gateway.commands import ConfigOption, console, run
+from gateway.commands import ConfigOption, console, run, tenant_option
 from gateway.review.closing.sheets import DecidedReport, DecidedReviews
 from gateway.settings.loading import find_settings
 
@@ -24,7 +24,7 @@ def add_to(app: typer.Typer) -> None:
 def import_reviews(
     file: Path,
     config: ConfigOption = None,
-    tenant: Annotated[str, typer.Option(help="Whose tickets.")] = "default",
+    tenant: Annotated[str, tenant_option("Whose tickets.")] = "default",
     by: Annotated[str, typer.Option(help="Who decided; shown in histories.")] = "sekisho import-reviews",
     apply: Annotated[
         bool, typer.Option(help="Close the tickets; without it, only say what would be.")
@@ -46,6 +46,11 @@ def import_reviews(
         f"{report.closed} tickets {did}, {report.published} of them published; "
         f"{report.undecided} undecided, {len(report.refused)} refused"
     )
+    if report.remarks:
+        table = Table("line", "field", "what to know", title="undecided, but filled in")
+        for remark in report.remarks:
+            table.add_row(str(remark.line), remark.field, remark.says)
+        console.print(table)
     if report.refused:
         table = Table("line", "field", "why", title="refused rows")
         for refusal in report.refused:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from openpyxl import load_workbook
 
 from cache.shelf import Shelf
 from cache.store import EntryStore
+from cache.store.content import Content
 from cache.trial import Trials
 from encoders import Encoder, EncoderError, Vector
 from encoders.testing import HashingEncoder
@@ -105,6 +107,114 @@ async def test_the_columns_that_people_add_may_be_headed_in_japanese(room: Room)
     )
     report = await room.reviews.take(file, tenant="acme", by="Sato", keep=True)
     assert (report.closed, report.published, report.refused) == (1, 1, ())
+
+
+@pytest.mark.parametrize(
+    ("added", "decided", "answer", "yes"),
+    [
+        (("対応", "回答", "公開"), "回答", "300円です。", "はい"),
+        (("处理", "答案", "发布"), "回复", "300日元。", "是"),
+        (("decision", "回答", "publish"), "answer", "300 yen.", "yes"),
+    ],
+)
+async def test_an_exported_workbook_takes_the_columns_that_people_add_beside_its_own(
+    room: Room, database: Database, added: tuple[str, ...], decided: str, answer: str, yes: str
+) -> None:
+    ticket, other = await room.ticket(), await room.ticket("Where is it?")
+    rows = {ticket.id: ("", decided, answer, yes), other.id: ("Here.", decided, "", "")}
+    file = room.folder / "tickets.xlsx"
+    await write_export(database, "tickets", "acme", file, Period())
+    book = load_workbook(file)
+    sheet = book.active
+    assert sheet is not None
+    heads = [cell.value for cell in sheet[1]]
+    for place, head in enumerate(added, start=len(heads) + 1):
+        sheet.cell(1, place, head)
+    for line in (2, 3):
+        exported, *cells = rows[str(sheet.cell(line, heads.index("id") + 1).value)]
+        sheet.cell(line, heads.index("answer") + 1, exported)
+        for place, cell in enumerate(cells, start=len(heads) + 1):
+            sheet.cell(line, place, cell)
+    book.save(file)
+    report = await room.reviews.take(file, tenant="acme", by="Sato", keep=True)
+    assert (report.closed, report.published, report.refused) == (2, 1, ())
+    answers = [(await room.tickets.get(one.id, tenant="acme")).answer for one in (ticket, other)]
+    assert answers == [answer, "Here."]
+
+
+async def test_a_row_with_two_answers_is_refused_and_the_others_are_taken(room: Room) -> None:
+    two, one = await room.ticket(), await room.ticket("Where is it?")
+    report = await room.take(
+        row_of(two, answer="300 yen.", 回答="300円です。"), row_of(one, answer="Here.", 回答="Here. ")
+    )
+    assert report.closed == 1
+    [refused] = report.refused
+    assert (refused.line, refused.field) == (1, "answer")
+    assert refused.expected == "expected one text, found one in “answer” and another in the added column"
+
+
+async def test_what_is_filled_in_without_a_decision_is_listed(room: Room) -> None:
+    closed, answered, labelled, noted, lost = [
+        await room.ticket(f"Where is {name}?") for name in ("it", "room one", "room two", "room three", "he")
+    ]
+    await room.take(row_of(closed))
+    left = await room.tickets.get(closed.id, tenant="acme")
+    report = await room.take(
+        row_of(left, decision="", answer=left.answer),  # as the export has it
+        row_of(answered, decision=""),
+        row_of(labelled, decision=" ", answer="", gate="must"),
+        row_of(noted, decision=None, answer=None, comment="ask the counter"),
+        row_of(lost, decision="", id="T-NOWHERE1"),
+    )
+    assert (report.closed, report.undecided) == (0, 4)
+    assert [(one.line, one.field) for one in report.remarks] == [(2, "decision"), (3, "decision")]
+    assert (
+        report.remarks[0].says == "expected answer or dismiss, as “answer” is filled in; the ticket waits on"
+    )
+    assert [(one.line, one.field) for one in report.refused] == [(5, "id")]
+    assert await room.tickets.get(answered.id, tenant="acme") == answered
+
+
+async def test_a_trial_reports_what_the_import_does(room: Room) -> None:
+    served = Content(kind="ground_truth", language="en", phrasings=("Is it open today?",), answer="Yes.")
+    await room.entries.create("acme", served, by="Suzuki", state="active")
+    tickets = [
+        await room.ticket(text)
+        for text in [
+            "How much is a card?",
+            "How much is a card?",
+            "Where?",
+            "Where?",
+            "Is it open today?",
+            "When?",
+        ]
+    ]
+    said: list[dict[str, Any]] = [
+        {"gate": "must"},
+        {"gate": "may"},  # of the same words as the one before it
+        {"publish": "yes"},
+        {"publish": "yes", "answer": "There."},  # the same question again
+        {"publish": "yes"},  # an entry has it already
+        {"publish": "yes", "faithful": "no", "answer": "x" * 40_000},
+    ]
+    rows = [row_of(ticket, **each) for ticket, each in zip(tickets, said, strict=True)]
+    trial = await room.take(*rows, keep=False)
+    assert [await room.tickets.get(one.id, tenant="acme") for one in tickets] == tickets
+    assert (await room.entries.list("acme")).total == 1
+    done = await room.take(*rows)
+    assert trial == done
+    assert (done.closed, done.published) == (2, 1)
+    assert [(one.line, one.field) for one in done.refused] == [
+        (2, "label"), (4, "phrasings"), (5, "phrasings"), (6, "faithful"),
+    ]  # fmt: skip
+
+
+async def test_a_refused_row_can_be_mended_and_taken_again(room: Room) -> None:
+    first, second = await room.ticket("Where?"), await room.ticket("Where?")
+    report = await room.take(row_of(first, publish="yes"), row_of(second, publish="yes", answer="There."))
+    assert (report.closed, len(report.refused)) == (1, 1)
+    assert await room.tickets.get(second.id, tenant="acme") == second, "nothing happened to it"
+    assert (await room.take(row_of(second, answer="There."))).closed == 1
 
 
 async def test_nothing_changes_in_a_trial(room: Room) -> None:

@@ -6,23 +6,27 @@ faithfulness judge its label, or nothing of it happens.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry
+from cache.errors import CacheError
 from cache.store import EntryStore
 from cache.store.content import Content
 from cache.store.queries import changing
-from gateway.errors import Conflict, InvalidRequest
-from gateway.review.closing.promotion import OF_ENTRY, Publication, prepared, publish_within
+from gateway.errors import Conflict, InvalidRequest, NotFound, SekishoError
+from gateway.review.closing.promotion import OF_ENTRY, Publication, prepared, publish_within, to_be
 from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples, Proposal
 from gateway.review.judgements import Judgements, draft_of
 from gateway.review.tickets import Ticket, Tickets
 from storage.texts import storable
 
-__all__ = ["Closed", "Closing", "Review"]
+__all__ = ["REFUSALS", "Closed", "Closing", "Review"]
+
+REFUSALS = (InvalidRequest, NotFound, Conflict, CacheError)  # why a ticket is not closed as a review says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +63,10 @@ class Closed:
     ticket: Ticket
     entry: Entry | None = None
     example: GateExample | None = None
+
+
+class _TakenBack(Exception):  # noqa: N818 - ends a transaction that was only tried
+    """What was tried is rolled back."""
 
 
 class Closing:
@@ -103,6 +111,42 @@ class Closing:
             return await self._repeated(ticket, review, by=by)
         async with changing(self._entries.db, tenant) as connection:
             return await self._close(connection, ticket, review, content, by=by)
+
+    async def look(
+        self, ticket: Ticket, review: Review, *, by: str, check: Callable[[Entry], Awaitable[None]]
+    ) -> None:
+        """Raise what `close` would refuse before it changes anything."""
+        await self.refuse_unfit(ticket, review)
+        if review.publication is not None:
+            await to_be(self._entries, ticket, review.answer or "", review.publication, by=by, check=check)
+
+    async def rehearse(
+        self, reviews: Sequence[tuple[Ticket, Review]], *, tenant: str, by: str
+    ) -> list[SekishoError | CacheError | None]:
+        """What each review would be refused for if they were carried out in this order; nothing is kept.
+
+        All of it is one transaction, which is taken back: each review meets what those before it leave.
+        """
+        refused: list[SekishoError | CacheError | None] = []
+        with suppress(_TakenBack):
+            async with changing(self._entries.db, tenant) as connection:
+                for ticket, review in reviews:
+                    refused.append(await self._rehearsed(connection, ticket, review, by=by))
+                raise _TakenBack
+        return refused
+
+    async def _rehearsed(
+        self, connection: AsyncConnection, ticket: Ticket, review: Review, *, by: str
+    ) -> SekishoError | CacheError | None:
+        content, said = None, review.publication
+        try:
+            if said is not None:
+                content = await to_be(self._entries, ticket, review.answer or "", said, by=by)
+            async with connection.begin_nested():
+                await self._close(connection, ticket, review, content, by=by)
+        except REFUSALS as refused:
+            return refused
+        return None
 
     async def refuse_unfit(self, ticket: Ticket, review: Review) -> None:
         """Raise `InvalidRequest` for what a review says of a ticket that has no such thing."""

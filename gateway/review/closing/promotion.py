@@ -17,7 +17,7 @@ from gateway.review.entries.provenance import draft_sources, in_present_version
 from gateway.review.entries.rereview import present_sources
 from gateway.review.tickets import Ticket, Tickets
 
-__all__ = ["OF_ENTRY", "Publication", "entry_id_of", "prepared", "publish_within"]
+__all__ = ["OF_ENTRY", "Publication", "entry_id_of", "prepared", "publish_within", "to_be"]
 
 OF_ENTRY = ("stale_entry", "disputed")  # such a ticket is about an entry that is there
 _ENTRIES_OF_TICKETS = UUID("5f0c2c5e-4f4b-4d0e-8a3a-9a1b6a0f7c11")
@@ -63,10 +63,30 @@ async def prepared(
         if ticket.state != "answered":
             raise
         return ticket, None
+    return ticket, await to_be(entries, ticket, answer, publication, by=by, check=check)
+
+
+async def to_be(
+    entries: EntryStore,
+    ticket: Ticket,
+    answer: str,
+    publication: Publication,
+    *,
+    by: str,
+    check: Callable[[Entry], Awaitable[None]] | None = None,
+) -> Content:
+    """What the entry of a ticket is to be.
+
+    Args:
+        check: is shown the entry, and raises what keeps it from being published.
+
+    Raises:
+        EntryNotFound; InvalidEntry, if there is a check.
+    """
     content = await _content(entries, ticket, answer, publication, by=by)
     if check is not None:
         await check(would_be(content, tenant=ticket.tenant, entry_id=entry_id_of(ticket)))
-    return ticket, content
+    return content
 
 
 async def publish_within(

@@ -2,25 +2,26 @@
 
 Columns: `id` and `revision` as exported, and `decision` (`answer` or `dismiss`; empty: nobody decided), with
 `answer`, `publish` (yes or no), `gate`, `topic`, `faithful` (yes or no) and `comment`. Headings and words may
-be Japanese or Chinese, as in the console. A ticket that changed since the export is left alone. Each ticket
-is closed as the console closes it, in a transaction of its own.
+be Japanese or Chinese, as in the console; an answer may so stand in the exported column or in one beside it.
+A ticket that changed since the export is left alone. Each ticket is closed as the console closes it, in a
+transaction of its own, once a rehearsal has found nothing against it; a trial ends with the rehearsal.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
 
 from cache.errors import CacheError, InvalidEntry
-from cache.transfer import Refusal
+from cache.transfer import Refusal, Remark
 from cache.transfer.heads import by_alias
 from cache.transfer.tables import RowProblem, read_table
-from gateway.errors import Conflict, InvalidRequest, NotFound
-from gateway.review.closing import Closing, Review
+from gateway.errors import Conflict, SekishoError
+from gateway.review.closing import REFUSALS, Closing, Review
 from gateway.review.closing.promotion import Publication
 from gateway.review.entries.approval import Approvals
 from gateway.review.gate_examples import ExampleLabel
@@ -28,10 +29,11 @@ from gateway.review.tickets import Ticket, Tickets
 
 __all__ = ["Decided", "DecidedReport", "DecidedReviews"]
 
+_ADDED = "回答"  # beside the export's own column `answer`, which nobody has to fill in
 _HEADINGS = by_alias(
     {
         "decision": "決定 判断 対応 决定 處理 处理",
-        "answer": "回答 答案",
+        _ADDED: "答案",
         "publish": "公開 发布 發布",
         "gate": "ゲート 关口 關口",
         "topic": "話題 主题 主題",
@@ -50,6 +52,7 @@ _WORDS = by_alias(
         "must_not": "禁止",
     }
 )
+_SAID = ("answer", "publish", "gate", "topic", "faithful")  # a comment alone decides nothing
 _YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
@@ -64,6 +67,23 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
+class _Undecided:
+    """A row in which nobody decided; `filled` is the column that says something all the same."""
+
+    line: int
+    ticket: str
+    filled: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """A row that nothing is known against yet, and its ticket."""
+
+    row: Decided
+    ticket: Ticket
+
+
+@dataclass(frozen=True, slots=True)
 class DecidedReport:
     """What became of the rows, or would."""
 
@@ -71,24 +91,23 @@ class DecidedReport:
     published: int
     undecided: int
     refused: tuple[Refusal, ...]
+    remarks: tuple[Remark, ...] = ()  # undecided rows that are filled in all the same
 
 
-def _read_decided(path: Path) -> Iterator[Decided | Refusal | None]:
-    """The rows of a sheet; None where nobody decided.
+def _read_decided(path: Path) -> Iterator[Decided | _Undecided | Refusal]:
+    """The rows of a sheet.
 
     Raises:
         UnreadableTable: if the file as a whole can't be read.
     """
     for row in read_table(path, required=("id", "revision", "decision"), headings=_HEADINGS):
         if isinstance(row, RowProblem):
-            yield Refusal(row.line, "row", row.expected)
+            yield Refusal(row.line, row.field, row.expected, row.why)
             continue
         try:
             yield _decided(row.line, row.values)
-        except InvalidEntry as wrong:
-            yield Refusal(row.line, wrong.field, wrong.expected)
-        except InvalidRequest as wrong:
-            yield Refusal(row.line, wrong.param or "row", str(wrong))
+        except REFUSALS as wrong:
+            yield _refusal(row.line, wrong, of="row")
 
 
 class DecidedReviews:
@@ -100,52 +119,104 @@ class DecidedReviews:
         self._approvals = approvals
 
     async def take(self, path: Path, *, tenant: str, by: str, keep: bool) -> DecidedReport:
-        """Close what can be closed; with `keep` false nothing changes, and what competes is not looked for.
+        """Close what can be closed; with `keep` false nothing changes, and the report is what it would be.
+
+        All rows are looked at before the first ticket is closed, so what they are to become is compared with
+        what is served, not with each other.
 
         Raises:
             UnreadableTable, StoreUnavailable, IndexUnavailable, EncoderError: what was closed stays closed.
         """
+        fit: list[_Fit] = []
         refused: list[Refusal] = []
-        closed = published = undecided = 0
+        remarks: list[Remark] = []
         lines: dict[str, int] = {}
-        for row in list(_read_decided(path)):  # all of the file is read before anything changes
-            if row is None:
-                undecided += 1
-            elif isinstance(row, Refusal):
-                refused.append(row)
-            elif lines.setdefault(row.ticket, row.line) != row.line:
-                refused.append(Refusal(row.line, "id", f"expected another than in line {lines[row.ticket]}"))
-            elif wrong := await self._close(row, tenant=tenant, by=by, keep=keep):
-                refused.append(wrong)
+        rows = list(_read_decided(path))  # all of the file is read before anything changes
+        for row in rows:
+            match await self._looked_at(row, lines, tenant=tenant, by=by):
+                case _Fit() as found:
+                    fit.append(found)
+                case Refusal() as found:
+                    refused.append(found)
+                case Remark() as found:
+                    remarks.append(found)
+        undecided = len(rows) - len(fit) - len(refused)
+        done = []
+        for one, wrong in zip(fit, await self._closed(fit, tenant=tenant, by=by, keep=keep), strict=True):
+            if wrong is None:
+                done.append(one.row.review)
             else:
-                closed += 1
-                published += row.review.publication is not None
-        return DecidedReport(closed, published, undecided, tuple(refused))
+                refused.append(_refusal(one.row.line, wrong))
+        return DecidedReport(
+            closed=len(done),
+            published=sum(review.publication is not None for review in done),
+            undecided=undecided,
+            refused=tuple(sorted(refused, key=lambda one: one.line)),
+            remarks=tuple(remarks),
+        )
 
-    async def _close(self, row: Decided, *, tenant: str, by: str, keep: bool) -> Refusal | None:
+    async def _looked_at(
+        self, row: Decided | _Undecided | Refusal, lines: dict[str, int], *, tenant: str, by: str
+    ) -> _Fit | Refusal | Remark | None:
+        """A row with the ticket that it may close, or why it may not; None where there is nothing to say."""
         try:
+            match row:
+                case Refusal():
+                    return row
+                case _Undecided():
+                    return await self._left(row, tenant=tenant)
+                case Decided() if lines.setdefault(row.ticket, row.line) != row.line:
+                    return Refusal(row.line, "id", f"expected another than in line {lines[row.ticket]}")
             ticket = await self._tickets.get(row.ticket, tenant=tenant)
             _refuse_if_changed(ticket, row.revision, by=by)
-            await self._closing.refuse_unfit(ticket, row.review)
-            if keep:
-                await self._kept(ticket, row.review, by=by)
-        except InvalidEntry as wrong:
-            return Refusal(row.line, wrong.field, wrong.expected)
-        except (InvalidRequest, NotFound, Conflict) as wrong:
-            return Refusal(row.line, wrong.param or "id", str(wrong))
-        except CacheError as wrong:
-            return Refusal(row.line, "answer", str(wrong))
-        return None
+            check = self._approvals.begin(accept_collisions=False).check
+            await self._closing.look(ticket, row.review, by=by, check=check)
+        except REFUSALS as wrong:
+            return _refusal(row.line, wrong)
+        return _Fit(row, ticket)
+
+    async def _left(self, row: _Undecided, *, tenant: str) -> Remark | None:
+        """What to know of a row without a decision: that somebody has begun to answer a ticket that waits."""
+        if not row.filled:
+            return None
+        ticket = await self._tickets.get(row.ticket, tenant=tenant)
+        if ticket.state not in ("open", "claimed"):  # what it holds was exported
+            return None
+        says = f"expected answer or dismiss, as “{row.filled}” is filled in; the ticket waits on"
+        return Remark(row.line, "decision", says, row.filled)
+
+    async def _closed(
+        self, fit: Sequence[_Fit], *, tenant: str, by: str, keep: bool
+    ) -> list[SekishoError | CacheError | None]:
+        """What each row is refused for, if it is. What the rehearsal refuses is not touched."""
+        reviews = [(one.ticket, one.row.review) for one in fit]
+        refused = await self._closing.rehearse(reviews, tenant=tenant, by=by)
+        for place, (ticket, review) in enumerate(reviews) if keep else ():
+            if refused[place] is None:
+                try:
+                    await self._kept(ticket, review, by=by)
+                except REFUSALS as wrong:  # somebody else was faster
+                    refused[place] = wrong
+        return refused
 
     async def _kept(self, ticket: Ticket, review: Review, *, by: str) -> None:
-        check = self._approvals.begin(accept_collisions=False).check
         try:
-            await self._closing.close(ticket.id, review, tenant=ticket.tenant, by=by, check=check)
+            await self._closing.close(ticket.id, review, tenant=ticket.tenant, by=by)
         except Exception:
             if ticket.state == "open":  # publishing claims it first: others must not find it held
                 with suppress(Conflict):
                     await self._tickets.release(ticket.id, tenant=ticket.tenant, by=by)
             raise
+
+
+def _refusal(line: int, wrong: SekishoError | CacheError, *, of: str = "id") -> Refusal:
+    """A refused row; `of` is the field where the reason names none."""
+    match wrong:
+        case InvalidEntry():
+            return Refusal(line, wrong.field, wrong.expected)
+        case SekishoError():
+            return Refusal(line, wrong.param or of, str(wrong))
+    return Refusal(line, "answer", str(wrong))
 
 
 def _refuse_if_changed(ticket: Ticket, revision: int, *, by: str) -> None:
@@ -155,12 +226,12 @@ def _refuse_if_changed(ticket: Ticket, revision: int, *, by: str) -> None:
         raise Conflict(f"ticket {ticket.id} is {ticket.state} by {ticket.claimed_by}")
 
 
-def _decided(line: int, values: Mapping[str, Any]) -> Decided | None:
+def _decided(line: int, values: Mapping[str, Any]) -> Decided | _Undecided:
     texts = {name: "" if value is None else str(value).strip() for name, value in values.items()}
+    texts["answer"] = answer = _answer(texts)
     decision = _word(texts, "decision")
     if not decision:
-        return None
-    answer = texts.get("answer", "")
+        return _Undecided(line, texts.get("id", ""), next((name for name in _SAID if texts.get(name)), ""))
     _refuse_unusable(texts, decision, answer)
     gate = _word(texts, "gate")
     review = Review(
@@ -172,6 +243,16 @@ def _decided(line: int, values: Mapping[str, Any]) -> Decided | None:
         comment=texts.get("comment", ""),
     )
     return Decided(line, texts["id"], int(texts["revision"]), review)
+
+
+def _answer(texts: Mapping[str, str]) -> str:
+    """The answer, from the exported column or the one that was added beside it."""
+    written = dict.fromkeys(text for name in ("answer", _ADDED) if (text := texts.get(name, "")))
+    if len(written) > 1:
+        raise InvalidEntry(
+            "answer", "expected one text, found one in “answer” and another in the added column"
+        )
+    return next(iter(written), "")
 
 
 def _refuse_unusable(texts: Mapping[str, str], decision: str, answer: str) -> None:
