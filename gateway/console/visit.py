@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import structlog
 from nicegui import Client, ui
 
-from cache.errors import CacheError, DuplicatePhrasing, InvalidEntry
+from cache.errors import CacheError, DuplicatePhrasing, InvalidEntry, TooLong
 from classifiers import ClassifierError
 from encoders import EncoderError
 from gateway.assembly import Services
@@ -97,6 +97,9 @@ def _explained(t: Texts, problem: Exception) -> str:
     """What went wrong, in the person's words; for a reader of English, what exactly stands beside it."""
     if not isinstance(problem, NAMED):
         return t("errors.internal_error")
+    if isinstance(problem, TooLong):
+        field = t.or_else(f"entry.{problem.field}", problem.field)
+        return t("errors.TooLong", field=field, longest=problem.longest, found=problem.found)
     code = problem.code if isinstance(problem, SekishoError) else type(problem).__name__
     said = t.or_else(f"errors.{code}", t("errors.other"))
     if t.language == "en":

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from cache.entries import Entry
+from gateway.domain import Conversation, Draft, Question, Step, Turn
 from gateway.review.entries.approval import Approvals, Preview
 from tests.chatbot import Chatbot, Context, Says
 from tests.console.browsing import Chromium, listening, needs_chromium, opened
@@ -99,6 +100,44 @@ def test_a_draft_is_marked_where_it_has_no_support_and_can_be_started_from(
         expect(page.locator(".told")).to_contain_text("Labelled as supported")
     labels = desk.do(desk.services.desk.judgements.labels("default", ticket_id=ticket))
     assert [one.faithful for one in labels] == [True]
+
+
+@pytest.mark.parametrize(
+    ("locale", "said"),
+    [
+        ("en-US", "Answer: too long. At most 32,000 characters are kept, and these are 96,000."),
+        ("ja-JP", "「回答」が長すぎます。保存できるのは 32,000 文字までですが、96,000 文字あります。"),
+        ("zh-CN", "“回答”过长：最多可保存 32,000 个字符，现有 96,000 个。"),
+    ],
+)
+def test_a_draft_that_is_too_long_to_be_kept_is_told_of_only_when_it_is_published(
+    desk: Gateway, chromium: Chromium, locale: str, said: str
+) -> None:
+    written = "It is so. " * 9_600
+    turn = Turn("user", f"How long may a {locale} draft be?")
+    conversation = Conversation(turns=(turn,), tenant="default", request_id="r-1")
+    asked = Question(text=turn.text, language="en", conversation=conversation)
+    draft = Step("rag", 80.0, Draft(text=f"{written[:-2]}..", contexts=(), model="m"))
+    ticket = desk.do(
+        desk.services.tickets.open(asked, outcome="withheld", reason="unchecked", steps=(draft,))
+    )
+    with chromium.person(desk.url, locale=locale) as sato:
+        page = sato.sign_in(at=f"/console/tickets/{ticket}?do=e")
+        expect(page.locator(".answer-field textarea")).not_to_have_value("")  # the last thing that is done
+        expect(page.locator(".told")).to_have_count(0)
+        page.locator("button.publish").click()
+        expect(page.locator(".told.problem")).to_have_text(re.compile(re.escape(said)))
+    assert _stored(desk, ticket).answer is None
+
+
+def test_a_ticket_opens_quietly_whose_question_is_too_long_for_an_entry(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    ticket = opened(desk, f"Where is the {'very ' * 500}old map?")
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at=f"/console/tickets/{ticket}?do=a")
+        expect(page.locator(".answer-field textarea")).to_be_focused()
+        expect(page.locator(".told")).to_have_count(0)
 
 
 def test_two_reviewers_on_one_ticket_see_each_other_and_overwrite_nothing(
@@ -301,6 +340,23 @@ def test_an_answer_that_competes_with_another_entry_is_shown_before_it_is_publis
         expect(page.locator(".closed")).to_contain_text("By bank transfer.")
     assert _stored(desk, ticket).entry_id is not None
     assert len(looks) == 1, "who publishes anyway has seen what was looked at"
+
+
+def test_who_publishes_what_another_entry_asks_hears_that_and_of_no_other_person(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    question = "Where do I hand in a lost umbrella?"
+    entry = {"kind": "ground_truth", "language": "en", "phrasings": [question], "answer": "Here."}
+    with desk.http("reviewer") as reviewer:
+        assert reviewer.post("/v1/entries", json={**entry, "state": "active"}).status_code < 300
+    ticket = opened(desk, question)
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at=f"/console/tickets/{ticket}")
+        page.locator(".answer-field textarea").fill("At the desk.")
+        page.locator("button.publish").click()
+        page.locator(".sheet").get_by_text("Publish anyway").click()
+        expect(page.locator(".told.problem")).to_contain_text("Another entry already has this phrasing.")
+    assert _stored(desk, ticket).answer is None
 
 
 def test_who_answers_alike_tickets_hears_of_those_that_somebody_else_holds(

@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from cache.entries import Entry
-from cache.errors import EntryNotFound
+from cache.errors import EntryNotFound, InvalidEntry
 from cache.matching import Candidate
 from cache.store.content import Content
 from encoders import EncoderError, encode_one
@@ -184,7 +184,7 @@ class _Page:
                 encoded, tenant=self.visit.tenant, language=self.ticket.language, group=self.ticket.group
             )
             texts += await self._fitting()
-        except (IndexUnavailable, EncoderError, DatabaseUnavailable):
+        except (IndexUnavailable, EncoderError, DatabaseUnavailable, InvalidEntry):
             pass  # the page works without; what is missing is only a help
         with self.near:
             entries_near(self.visit, near)
@@ -201,7 +201,7 @@ class _Page:
             language=self.ticket.language,
             group=self.ticket.group,
             phrasings=(self.ticket.question,),
-            answer=self.draft.text if self.draft else self.ticket.question,
+            answer=self.ticket.question,  # any will do: only the phrasings are looked at
         )
         preview = await self.visit.services.approvals.preview(would_be(content, tenant=self.visit.tenant))
         return [one.asked.text for one in preview.fitting]

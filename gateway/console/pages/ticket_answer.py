@@ -23,7 +23,7 @@ from gateway.review.judgements import Drafted
 from gateway.review.queue.bulk import each
 from gateway.review.queue.waiting import Waiting
 from gateway.review.tickets import Ticket
-from gateway.routes.refusals import index_now, refusals_named
+from gateway.routes.refusals import index_now
 
 __all__ = ["Editor"]
 
@@ -189,9 +189,8 @@ class Editor:
                 raise _Competes(rivals)
             await approval.check(entry)
 
-        with refusals_named():
-            said = Review(answer=self.answer.value, publication=self._publication())
-            entry = (await self._close(self.ticket.id, said, check=check)).entry
+        said = Review(answer=self.answer.value, publication=self._publication())
+        entry = (await self._close(self.ticket.id, said, check=check)).entry
         assert entry is not None  # noqa: S101 - for the type checker: it was published
         await index_now(self.visit.services)
         await approval.tell(entry, by=self.visit.person.name)
