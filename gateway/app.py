@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -48,11 +49,12 @@ LONGEST_PATH = 100  # characters of one that is told of
 def create_app(services: Services) -> FastAPI:
     """The HTTP side of the gateway; the caller opens and closes the services."""
     console = _console(services)
-    app = FastAPI(
+    app = FastAPIOffline(  # FastAPI's own page of the API runs scripts from elsewhere
         title="Sekisho",
         version=services.version,
         docs_url="/docs",
         redoc_url=None,
+        static_url="/docs/static",
         lifespan=_lifespan_of(console),
         telemetry={
             "tracing": False,
