@@ -9,6 +9,8 @@ from typing import Any
 
 import jmespath
 from jmespath.exceptions import JMESPathError
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extractOne
 
 from gateway.domain import Passage
 from gateway.errors import ConfigurationError, UpstreamUnavailable
@@ -99,6 +101,8 @@ PRESETS: Mapping[str, _Preset] = {
     ),
 }
 _NAME = re.compile(r"[a-z]+(-[a-z]+)+")  # looks like a preset's name; JMESPath would have to quote it
+_WORD = re.compile(r"[\w-]+")
+_NEAR = 0.75  # one letter in four may be wrong: difi
 _OWN = _Preset(items=(), **_ANY_ITEM)
 _URL = re.compile(r"https?://\S+")
 
@@ -107,7 +111,7 @@ def read_contexts(contexts: str | None) -> ReadContexts:
     """The function that takes the passages out of a reply. Without a place, there are none.
 
     Raises:
-        ConfigurationError: neither a preset nor a valid JMESPath.
+        ConfigurationError: neither a preset nor a valid JMESPath, or a word that is nearly a preset.
     """
     if contexts is None:
         return _none
@@ -122,8 +126,12 @@ def _none(_: Mapping[str, Any]) -> tuple[Passage, ...]:
 
 def _by_expression(expression: str) -> ReadContexts:
     known = ", ".join(PRESETS)
+    if meant := _meant(expression):
+        key = f"; a key of the reply is written '@.{expression}'" if "-" not in expression else ""
+        hint = f"did you mean {meant}? (known: {known}{key})"
+        raise ConfigurationError(f"upstream.contexts: there is no preset {expression!r}; {hint}")
     if _NAME.fullmatch(expression):
-        raise ConfigurationError(f"upstream.contexts: there is no preset {expression!r}; there are {known}")
+        raise ConfigurationError(f"upstream.contexts: there is no preset {expression!r} (known: {known})")
     try:
         compiled = jmespath.compile(expression)
     except JMESPathError as exc:
@@ -143,6 +151,17 @@ def _by_expression(expression: str) -> ReadContexts:
         return tuple(_passages(found if isinstance(found, list) else [found], _OWN))
 
     return read
+
+
+def _meant(expression: str) -> str | None:
+    """The preset that a bare word nearly is or begins like, unless it is a key that `contexts` reads."""
+    if not _WORD.fullmatch(expression) or (expression,) in PRESETS["contexts"].items:
+        return None
+    word = expression.lower().replace("_", "-")
+    if begun := next((name for name in PRESETS if name.startswith(f"{word}-")), None):
+        return begun
+    near = extractOne(word, list(PRESETS), scorer=OSA.normalized_similarity, score_cutoff=_NEAR)
+    return near[0] if near else None
 
 
 def _items(reply: Mapping[str, Any], preset: _Preset) -> Iterable[Any]:

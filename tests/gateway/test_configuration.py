@@ -70,6 +70,7 @@ faithfulness: {judge: local, on_unchecked: escalate, streaming: buffer}
         pytest.param("replies: {withheld: Sorry.}", ["line 1, replies.withheld: expected keys with values", "not 'Sorry.'"], id="a text for a mapping"),
         pytest.param("server: {port: '${NO_SUCH_PORT}'}", ["line 1, server.port", "NO_SUCH_PORT is not set"], id="unset variable"),
         pytest.param("upstream:\n  kind: openai", ["line 1, upstream", "base_url and model"], id="upstream without address"),
+        pytest.param("upstream:\n  contexts: difi", ["line 2, upstream.contexts", "no preset 'difi'", "did you mean dify?"], id="misspelt preset"),
         pytest.param("upstream:\n  contexts: 'foo[['", ["line 2, upstream.contexts", "'foo[[' is neither a preset"], id="contexts that are no expression"),
         pytest.param("upstream:\n  api_key: abc", ["line 2, upstream.api_key", "environment only"], id="secret in the file"),
         pytest.param("auth:\n  keys:\n    - {key: hunter2hunter2hunter2, role: admin}", ["line 3, auth.keys.0.key", "environment"], id="key in the file"),
@@ -220,7 +221,13 @@ def test_an_override_that_hits_nothing_is_refused(monkeypatch: pytest.MonkeyPatc
     [
         ("must.jsonl", '{"text": "fine"}\n{"txt": "not"}\n', "line 2"),
         ("must.jsonl", "not json\n", "line 1"),
-        ("must.csv", "question\nwhat?\n", 'a column "text"'),
+        ("must.csv", "question\nwhat?\n", r"must.csv: missing columns: text \(found: question\)"),
+        ("must.csv", 'text\nfine\n"open\nlost\nlost, too\n', "must.csv, line 3: unexpected end of data"),
+        (
+            "must.csv",
+            "text\nfine\nIs this, all of it, read?\n",
+            "must.csv, line 3: expected 1 cells, found 3",
+        ),
         ("must.pdf", "x", ".txt, .csv or .jsonl"),
     ],
 )

@@ -121,12 +121,33 @@ def test_no_place_gives_no_passages() -> None:
         ("", "JMESPath"),
         ("azure-on-my-data", "there is no preset 'azure-on-my-data'"),
         ("no_such_function(", "JMESPath"),
+        ("difi", "there is no preset 'difi'; did you mean dify? (known: azure-on-your-data, dify, "),
+        ("difi", "a key of the reply is written '@.difi'"),
+        ("Dify", "did you mean dify?"),
+        ("dfiy", "did you mean dify?"),
+        ("lang-serve", "did you mean langserve?"),
+        ("llama_index", "did you mean llama-index?"),
+        ("llamaindex", "did you mean llama-index?"),
+        ("openai_responses", "did you mean openai-responses?"),
+        ("azure", "did you mean azure-on-your-data?"),
+        ("contxts", "did you mean contexts?"),
     ],
 )
 def test_a_bad_expression_stops_the_start_up_and_names_the_setting(place: str, says: str) -> None:
     with pytest.raises(ConfigurationError, match=r"upstream\.contexts") as caught:
         read_contexts(place)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "key", ["context", "documents", "passages", "texts", "results", "sources", "@.difi", "difi.hits"]
+)
+def test_a_word_that_is_no_presets_is_a_key_of_the_reply(key: str) -> None:
+    *outer, inner = key.removeprefix("@.").split(".")
+    reply: dict[str, Any] = {inner: ["We open at nine."]}
+    for name in reversed(outer):
+        reply = {name: reply}
+    assert [one.text for one in read_contexts(key)(reply)] == ["We open at nine."]
 
 
 def test_an_expression_that_does_not_fit_the_reply_is_not_taken_for_no_passages() -> None:
