@@ -6,8 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from pathlib import Path
@@ -18,6 +17,7 @@ from sqlalchemy import Table, select
 from cache.transfer.tables import format_of, inert
 from cache.transfer.workbooks import begun_sheet, text_cell
 from gateway.errors import InvalidRequest
+from storage.replacing import replacing
 from storage.schema import audits, feedback, gate_examples, outcomes, tickets
 from storage.sql import Database
 
@@ -103,7 +103,7 @@ async def write_export(
     """
     form = format_of(path)
     written = 0
-    with _in_place_of(path) as partial:
+    with replacing(path) as partial:
         if form == "xlsx":
             return await _write_xlsx(db, what, tenant, partial, period, progress)
         with partial.open("w", encoding="utf-8", newline="") as file:
@@ -135,17 +135,6 @@ async def _write_xlsx(
         progress(1)
     workbook.save(path)
     return written
-
-
-@contextmanager
-def _in_place_of(path: Path) -> Iterator[Path]:
-    """Where to write; what was there stays until everything is written."""
-    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
-    try:
-        yield partial
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _columns(what: Exported) -> list[str]:

@@ -19,6 +19,8 @@ import structlog
 from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
+from storage.replacing import replacing
+
 __all__ = ["ArrayFolder", "Arrays"]
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -54,26 +56,20 @@ class ArrayFolder:
     def write(self, kind: str, key: str, arrays: Arrays) -> None:
         """Keep the arrays, in place of what is there."""
         file = self._file(kind, key)
-        beside = file.with_name(f"{file.name}.{os.getpid()}.new")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             with FileLock(self.path / "arrays.lock", timeout=_LOCK_S, thread_local=False):
-                with beside.open("wb") as stream:
-                    np.savez(stream, allow_pickle=False, **dict(arrays))
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                beside.replace(file)
+                with replacing(file) as partial:
+                    np.savez(partial, allow_pickle=False, **dict(arrays))
                 self._prune(kind)
         except (OSError, Timeout) as exc:
             self._say("arrays can't be kept", file, exc)
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
 
     def _file(self, kind: str, key: str) -> Path:
         return self.path / f"{kind}-{key}.npz"
 
     def _prune(self, kind: str) -> None:
-        for left in self.path.glob(f"{kind}-*.new"):
+        for left in self.path.glob(f".{kind}-*.npz"):
             left.unlink(missing_ok=True)  # of a process that died while it wrote: we hold the lock
         files = sorted(self.path.glob(f"{kind}-*.npz"), key=lambda file: file.stat().st_mtime, reverse=True)
         for old in files[self._most :]:

@@ -7,7 +7,6 @@ either the old shard or the new one, never a half of each.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from filelock import FileLock, Timeout
 from encoders import EncoderIdentity
 from storage.graph import SCHEME
 from storage.points import label, refuse_mismatch
+from storage.replacing import replacing
 from storage.vectors import IndexUnavailable
 
 __all__ = ["IndexFolder", "Present"]
@@ -103,7 +103,8 @@ class IndexFolder:
             "graph": SCHEME,
             "label": label(self._identity),
         }
-        _replace(self.path / FILE, json.dumps(content, ensure_ascii=False, indent=2))
+        with replacing(self.path / FILE) as partial:
+            partial.write_text(json.dumps(content, ensure_ascii=False, indent=2), encoding="utf-8")
         self.sweep(present)
 
     def sweep(self, present: Present | None) -> None:
@@ -120,12 +121,3 @@ class IndexFolder:
         """A shard under the next free number; it is swept away unless it is settled on."""
         numbers = [int(folder.name.removeprefix("shard-")) for folder in self.path.glob("shard-*")]
         return Present(max(numbers, default=0) + 1)
-
-
-def _replace(file: Path, content: str) -> None:
-    temporary = file.with_suffix(".new")
-    with temporary.open("w", encoding="utf-8") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.replace(file)

@@ -32,6 +32,7 @@ from cache.store.queries import NO_FILTERS, Filters
 from cache.transfer.columns import DAYS, HEADINGS, KNOWN, REQUIRED, SHARED, TEXTS, incoming, is_read, unknown
 from cache.transfer.numbering import split_number
 from cache.transfer.tables import Row, RowProblem, format_of, read_table, write_table
+from storage.replacing import replacing
 
 __all__ = [
     "ImportReport",
@@ -165,10 +166,8 @@ async def export_entries(
     most = max((len(entry.phrasings) for entry in entries), default=1)
     columns = [*TEXTS, *(f"phrasing_{n}" for n in range(2, most + 1)), "sources", *DAYS]
     as_row = _as_json if form == "jsonl" else _as_cells
-    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
-    written = await to_thread.run_sync(lambda: write_table(partial, columns, map(as_row, entries)))
-    partial.replace(path)
-    return written
+    with replacing(path) as partial:
+        return await to_thread.run_sync(lambda: write_table(partial, columns, map(as_row, entries)))
 
 
 async def copy_entries(source: EntryStore, target: EntryStore, tenant: str, *, by: str) -> int:

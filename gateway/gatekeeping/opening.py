@@ -42,6 +42,7 @@ __all__ = [
     "open_gate",
 ]
 
+FITS_KEPT = 64  # of each kind, a few for every tenant that taught the gate; up to 3 MB each
 COUNTED_PASSAGES = 5_000  # that say which words are rare; more say it no better
 VERIFIED_QUESTIONS = 1_000  # that the gate compares with when it suspects something; more add little but time
 
@@ -168,6 +169,6 @@ async def kept_fits(settings: Settings, stores: Stores, tenant: str) -> KeptFits
     """Fits are made again when a document changed, or there are twice as many entries to find evidence in."""
     entries = len(await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS))
     return KeptFits(
-        ArrayFolder(settings.path(settings.storage.folder) / "fits"),
+        ArrayFolder(settings.path(settings.storage.folder) / "fits", most=FITS_KEPT),
         sources=f"{await stores.documents.state()} {entries.bit_length()}",
     )

@@ -64,9 +64,9 @@ def test_only_the_files_used_last_are_kept(tmp_path: Path) -> None:
 
 
 def test_what_a_dead_writer_left_is_swept(tmp_path: Path) -> None:
-    (tmp_path / "fit-one.npz.1.new").write_bytes(b"half")
+    (tmp_path / ".fit-one.1.npz").write_bytes(b"half")
     ArrayFolder(tmp_path).write("fit", "one", ARRAYS)
-    assert not list(tmp_path.glob("*.new"))
+    assert [file.name for file in tmp_path.glob("*fit*")] == ["fit-one.npz"]
 
 
 def _write_often(path: Path, value: float) -> None:
