@@ -10,8 +10,10 @@ from importlib.resources import files
 from typing import Any, Protocol
 
 import structlog
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
+from classifiers import ClassifierError
+from classifiers.asking import read_object, response_format
 from gateway.domain import Turn
 from gateway.errors import UpstreamUnavailable
 from gateway.language import language_of
@@ -22,7 +24,6 @@ __all__ = ["Completes", "Completion", "Rewriter"]
 
 _TURNS_READ, _TURN_CHARACTERS = 8, 1_000
 _LONGEST_REWRITE = 600
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)  # some models wrap their JSON in a code fence
 _IDENTIFIER = re.compile(r"\w*\d[\w.-]*")
 
 
@@ -49,19 +50,7 @@ class _Rewrite(BaseModel):
     question: str | None
 
 
-_SCHEMA = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "rewrite",
-        "strict": True,
-        "schema": {
-            "type": "object",
-            "properties": {"question": {"type": ["string", "null"]}},
-            "required": ["question"],
-            "additionalProperties": False,
-        },
-    },
-}
+_FORMAT = response_format(_Rewrite, name="rewrite")
 
 
 class Rewriter:
@@ -74,15 +63,16 @@ class Rewriter:
 
     async def rewrite(self, text: str, turns: Sequence[Turn], wording: Wording) -> str | None:
         """The self-contained form of a question, or None: then it stays as it is."""
-        options = {"temperature": 0, "max_tokens": 400, "response_format": _SCHEMA}
+        options = {"temperature": 0, "max_tokens": 400, "response_format": _FORMAT}
         try:
             async with asyncio.timeout(self._timeout_s):
                 completion = await self._llm.complete(_request(text, turns, wording), options)
-            rewritten = _parsed(completion.text)
-        except (UpstreamUnavailable, TimeoutError, ValueError) as exc:
+            question = read_object(completion.text, _Rewrite, judge="the rewriter").question
+        except (UpstreamUnavailable, TimeoutError, ClassifierError) as exc:
             self._log.warning("rewrite failed", error=type(exc).__name__)
             return None
-        if rewritten is None:
+        rewritten = " ".join((question or "").split())
+        if not rewritten:
             return None
         if problem := _problem(rewritten, text, turns, wording):
             self._log.warning("rewrite refused", why=problem)
@@ -95,18 +85,6 @@ def _request(text: str, turns: Sequence[Turn], wording: Wording) -> list[Turn]:
     said = [{"role": turn.role, "text": turn.text[:_TURN_CHARACTERS]} for turn in turns[-_TURNS_READ:]]
     given = json.dumps({"conversation": said, "question": text}, ensure_ascii=False)
     return [Turn("system", prompt.read_text(encoding="utf-8")), Turn("user", given)]
-
-
-def _parsed(reply: str) -> str | None:
-    """The question in the model's JSON; ValueError if there is no such JSON."""
-    found = _OBJECT.search(reply)
-    if not found:
-        raise ValueError("no JSON object")
-    try:
-        question = _Rewrite.model_validate_json(found.group()).question
-    except ValidationError as exc:
-        raise ValueError("another JSON than asked for") from exc
-    return " ".join(question.split()) or None if question else None
 
 
 def _problem(rewritten: str, text: str, turns: Sequence[Turn], wording: Wording) -> str | None:
