@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 from sqlalchemy import ColumnElement, Table, delete, select, update
 
-from gateway.retention.erasing import Erasure, keep
+from gateway.retention.erasing import Erasure, keep, purge
 from gateway.retention.wiping import delete_tickets
 from gateway.retention.words import wipe_example
 from gateway.settings.people import RetentionSettings
@@ -62,6 +62,7 @@ class Ageing:
                 counts += await self._audits(now - timedelta(days=days.audits_days))
         finally:
             kept = await self._keep(counts, by=by)
+            await purge(self._db)
         return kept
 
     async def run(self) -> None:
@@ -79,9 +80,7 @@ class Ageing:
         if not any(counts.values()):
             return None
         async with self._db.begin() as connection:
-            erasure = await keep(connection, tenant="", by=by, kind="age", counts=counts)
-        await self._db.purge()
-        return erasure
+            return await keep(connection, tenant="", by=by, kind="age", counts=counts)
 
     async def _tickets(self, cut: datetime) -> Counter[str]:
         """Closed tickets and all that hangs on them; suggestions, most of which came from tickets."""

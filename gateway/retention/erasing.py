@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+import structlog
 from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -24,9 +25,9 @@ from gateway.retention.traces import Traces, asker_key, chunks, traces_of
 from gateway.retention.wiping import close_requests, delete_answers, delete_tickets, redact_disputes
 from gateway.retention.words import ask_about_phrasings, forget_examples, forget_suggestions
 from storage.schema import erasures as table
-from storage.sql import Database
+from storage.sql import Database, DatabaseUnavailable
 
-__all__ = ["Erasure", "Erasures", "keep"]
+__all__ = ["Erasure", "Erasures", "keep", "purge"]
 
 LONGEST_ASKER = 1_000  # characters
 
@@ -54,6 +55,8 @@ class Erasures:
     async def forget(self, asker: str, *, tenant: str, by: str) -> Erasure:
         """Delete what an asker of a tenant left here. A repeat deletes what came since.
 
+        What the database's files still hold of it goes with the next deletion if it can't go now.
+
         Raises:
             InvalidRequest: if the id can't be one.
             DatabaseUnavailable: then nothing was deleted.
@@ -67,7 +70,7 @@ class Erasures:
             erasure = await keep(
                 connection, tenant=tenant, by=by, kind="asker", counts=counts, asker_key=key, entries=entries
             )
-        await self._db.purge()
+        await purge(self._db)
         return erasure
 
     async def list(self, tenant: str, *, limit: int = 50) -> tuple[Erasure, ...]:
@@ -76,6 +79,16 @@ class Erasures:
         async with reading(self._db, "erasures") as connection:
             rows = (await connection.execute(query.limit(limit))).mappings().all()
         return tuple(Erasure(**{**row, "entries": tuple(row["entries"])}) for row in rows)
+
+
+async def purge(db: Database) -> None:
+    """Let nothing that was deleted stay in the database's files; a log line where that has to wait."""
+    try:
+        done = await db.purge()
+    except DatabaseUnavailable:
+        done = False
+    if not done:
+        structlog.get_logger("sekisho.retention").warning("deleted, but still in the files of the database")
 
 
 async def keep(
