@@ -12,7 +12,7 @@ __all__ = ["Looks"]
 
 T = TypeVar("T")
 
-ON_THEIR_WAY = 256  # questions at once; an older one would just be looked up again
+ON_THEIR_WAY = 1_024  # looks, up to three for a question and shelf; an older one is made again
 
 
 class Looks:

@@ -50,7 +50,7 @@ OVERRULED_IN_A_COPY: Final = {"negation_added": 2.0, "negation_dropped": 2.0}
 AGAINST: Final = -1.75
 DOUBTED: Final = {"en": 60, "ja": 36, "zh": 36}  # characters of a statement
 OPEN: Final = 0.7  # share of its words that the sentences beside it leave open
-POINTS_BACK: Final = re.compile(
+OPENS_WITH_PRONOUN: Final = re.compile(
     r"(?:it|its|they|their|this|that|these|those|he|she)\b|[こそ][れの]|[这那它]", re.I
 )
 READ_AGAINST: Final = "its words stand there, but read as something else"
@@ -78,7 +78,11 @@ def contradicted(evidence: Evidence, reading: float) -> bool:
 def _can_be_doubted(statement: Statement, evidence: Evidence) -> bool:
     """Whether a reading against a statement is believed though its words stand there."""
     claim = statement.claim
-    if statement.introduction or POINTS_BACK.match(claim) or len(claim) >= DOUBTED[script_language(claim)]:
+    if (
+        statement.introduction
+        or OPENS_WITH_PRONOUN.match(claim)
+        or len(claim) >= DOUBTED[script_language(claim)]
+    ):
         return False
     return not evidence.copied and evidence.features.uncovered_window <= OPEN
 

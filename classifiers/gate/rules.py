@@ -9,11 +9,12 @@ from typing import Literal
 from classifiers.gate import GateVerdict, ShadowVerdict
 from classifiers.gate.lists import Found, Listed, Lists
 
-__all__ = ["EVERY_RULE", "RULES", "TORN", "Default", "Rules", "first_enforced"]
+__all__ = ["EVERY_RULE", "SHADOWABLE", "TORN", "Default", "Rules", "first_enforced"]
 
-# In the order in which they are asked. "default" speaks where no evidence places a question; "length" and
-# "empty" hold back what can't be judged; "llm" and "detector" are judges from outside.
-RULES = (
+# Rules that may be judged without being enforced, in the order in which they are asked. "default" speaks
+# where no evidence places a question; "length" and "empty" hold back what can't be judged; "llm" and
+# "detector" are judges from outside.
+SHADOWABLE = (
     "empty",
     "deny",
     "allow",

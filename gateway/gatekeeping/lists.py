@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from classifiers.gate.lists import Listed, Lists
-from classifiers.gate.rules import RULES, Rules
+from classifiers.gate.rules import SHADOWABLE, Rules
 from classifiers.gate.shipped import shipped_attacks
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.files import rows_of
@@ -73,7 +73,7 @@ def unknown_rules(settings: Settings) -> Iterator[tuple[tuple[str | int, ...], s
     named += [*(item.rule for item in deny), *(item.rule for item in allow)]
     topics = {*(topic.name for topic in settings.policy.must_not.topics)}
     topics |= {topic.name for topic in shipped_attacks().topics} | {item.topic for item in deny if item.topic}
-    known = {*_CLASSES, *RULES, *named, *(f"must_not:{topic}" for topic in topics)} - {"empty"}
+    known = {*_CLASSES, *SHADOWABLE, *named, *(f"must_not:{topic}" for topic in topics)} - {"empty"}
     for place, name in enumerate(settings.gate.shadow):
         if name not in known:
             yield (
