@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import structlog
@@ -36,7 +37,7 @@ STATEMENT_TIMEOUT_S = 60.0
 POOL_TIMEOUT_S = 20.0
 OTHERS = 0o007  # permissions of who is neither owner nor in the group
 READ_ONLY = "25006"  # SQLSTATE of a server that takes no changes at the moment
-LOG_TRIES = 20  # to empty SQLite's log while others read from it
+LOG_S = 5.0  # to empty the log of SQLite while others read from it; one try may wait as long for a lock
 LOG_WAIT_S = 0.25
 
 
@@ -140,7 +141,8 @@ class Database:
         return True
 
     async def _empty_log(self) -> bool:
-        for _ in range(LOG_TRIES):
+        until = monotonic() + LOG_S
+        while monotonic() < until:
             async with self.connect() as connection:
                 held_up = await connection.scalar(text("PRAGMA wal_checkpoint(TRUNCATE)"))
             if not held_up:

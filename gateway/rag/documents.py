@@ -135,7 +135,7 @@ class Documents:
                 if before is None:
                     added.append(document.path)
                     await _store(connection, document)
-                elif (before.version, before.title) != (_version(document.text), document.title):
+                elif (before.version, before.title, before.cut) != _as_stored(document):
                     changed.append(document.path)
                     reviewed += await _replace(connection, before, document)
                 else:
@@ -209,7 +209,7 @@ def text_for_index(heading: str, text: str) -> str:
     return f"{heading}\n{text}" if heading else text
 
 
-_STORED = select(_DOCUMENTS.id, _DOCUMENTS.path, _DOCUMENTS.version, _DOCUMENTS.title)
+_STORED = select(_DOCUMENTS.id, _DOCUMENTS.path, _DOCUMENTS.version, _DOCUMENTS.title, _DOCUMENTS.cut)
 _OF_DOCUMENTS = (
     select(
         _PASSAGES.id,
@@ -238,6 +238,7 @@ async def _store(connection: AsyncConnection, document: SourceDocument) -> None:
             path=document.path,
             title=document.title,
             version=_version(document.text),
+            cut=_cut(document),
             language=document.language,
             text=document.text,
             updated_at=datetime.now(UTC),
@@ -281,8 +282,18 @@ def _document_id(path: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, path))
 
 
+def _as_stored(document: SourceDocument) -> tuple[str, str, str]:
+    return _version(document.text), document.title, _cut(document)
+
+
 def _version(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _cut(document: SourceDocument) -> str:
+    """A digest of the passages as they are stored; another release may cut the same text otherwise."""
+    parts = [document.language, *(part for one in document.chunks for part in (one.heading, one.text))]
+    return _version("\0".join(parts))
 
 
 def _still_there(path: str, refused: Iterable[RefusedFile]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Integer, String, Table
+from sqlalchemy import Column, ForeignKey, Integer, String, Table, text
 
 from storage.schema.base import FreeText, Moment, metadata
 
@@ -17,6 +17,9 @@ documents = Table(
     Column("version", String(64), nullable=False),  # sha256 of the text
     Column("language", String(8), nullable=False),
     Column("text", FreeText, nullable=False),
+    Column(
+        "cut", String(64), nullable=False, server_default=text("''")
+    ),  # sha256 of how it was cut into passages
     Column("indexed_version", String(64), nullable=False, default=""),
     Column("updated_at", Moment, nullable=False),
 )

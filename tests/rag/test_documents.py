@@ -83,6 +83,24 @@ async def test_a_changed_document_is_indexed_anew_and_leaves_nothing_behind(
     assert [f.text for f in found if f.payload["path"] == "long.md"] == ["Long\nNow it is short."]
 
 
+async def test_what_another_release_cut_otherwise_is_cut_again_and_makes_no_entry_stale(
+    documents: Documents, database: Database, index: VectorIndex, folder: Path
+) -> None:
+    await documents.ingest([folder])
+    cut = await passages(database)
+    library = schema.documents.c.path == "library.md"
+    async with database.begin() as connection:
+        id_ = await connection.scalar(select(schema.documents.c.id).where(library))
+        of_it = schema.passages.c.document_id == id_
+        await connection.execute(delete(schema.passages).where(of_it, schema.passages.c.position > 0))
+        await connection.execute(update(schema.documents).where(library).values(cut="another"))
+    report = await documents.ingest([folder])
+    assert (report.changed, report.unchanged) == (("library.md",), ("long.md", "図書館.md"))
+    assert await passages(database) == cut
+    assert await agree(database, index)
+    assert (await documents.ingest([folder])).changed == ()
+
+
 async def test_a_removed_document_is_forgotten(
     documents: Documents, database: Database, index: VectorIndex, folder: Path
 ) -> None:
