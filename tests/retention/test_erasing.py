@@ -31,7 +31,6 @@ from gateway.review.gate_examples import GateExamples
 from gateway.review.judgements import Judgements
 from gateway.review.tickets import Tickets
 from gateway.settings.people import FeedbackSettings, RetentionSettings
-from storage import sql
 from storage.schema import (
     answers,
     audit_windows,
@@ -242,9 +241,8 @@ async def test_the_files_of_sqlite_hold_nothing_of_whoever_was_forgotten(tmp_pat
 
 
 async def test_a_reader_that_holds_up_the_files_keeps_no_erasure_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(sql, "LOG_WAIT_S", 0.001)
     file = tmp_path / "sekisho.db"
     database = await Database.open(f"sqlite:///{file}")
     try:
