@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from encoders import EncoderError
 from encoders.pairs import PairModel
-from gateway.understanding.leaning import as_read, plain, points_back, shown
+from gateway.understanding.leaning import as_read, plain, points_back, shown, taken_up
 from gateway.understanding.naming import naming_words
 from gateway.understanding.weighing import Caution, read_weights, signs
 from gateway.understanding.wording import Wording
@@ -41,6 +41,8 @@ class FollowUps:
         if not earlier:
             said = plain(text)
             return Leaning(None if naming_words(said, wording) else points_back(said, wording))
+        if letter := taken_up(text, earlier):
+            return Leaning(f"refers to “{letter}”")
         try:
             [read] = await self._model.scores([as_read(earlier, text)])
         except EncoderError:

@@ -4,6 +4,7 @@ subject of its own. `follow_ups` weighs it beside what a model says that reads b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,6 +22,7 @@ __all__ = [
     "points_back",
     "said_before",
     "shown",
+    "taken_up",
 ]
 
 Rule = Literal["points_back", "topic_only", "no_subject", "fragment"]
@@ -28,6 +30,8 @@ RULES: tuple[Rule, ...] = ("points_back", "topic_only", "no_subject", "fragment"
 
 _EDGE = ".。．?？!！… \t\n"
 _TOO_EARLY = 3  # a boundary this near the start has no subject before it
+# A letter that stands for something, as in 「aとbをつなげて」; プランA and Aプラン are names.
+_STANDS_FOR = re.compile("(?<![A-Za-z0-9ァ-ヺー一-鿿])[A-Za-z](?=[とをのはがに＋+=＝])")
 _TURNS_READ = 5  # of the asker, the last ones
 _LONGEST_TURN, _LONGEST_READ = 200, 400  # characters, of a turn and of all that is read
 
@@ -76,6 +80,12 @@ def points_back(text: str, wording: Wording) -> str | None:
         if not _resolved(shown[: found.start()], found.group(), wording):
             return f"refers to “{found.group().strip()}”"
     return None
+
+
+def taken_up(text: str, earlier: Sequence[str]) -> str | None:
+    """A letter by which a Japanese turn names what an earlier one let it stand for."""
+    before = {letter for turn in earlier for letter in _STANDS_FOR.findall(turn)}
+    return next((letter for letter in _STANDS_FOR.findall(text) if letter in before), None)
 
 
 def continues(text: str, wording: Wording, *, item: bool) -> bool:

@@ -127,6 +127,21 @@ async def test_an_instruction_of_the_operator_is_no_earlier_turn() -> None:
     assert question.self_contained
 
 
+@pytest.mark.parametrize(
+    ("before", "text", "leans"),
+    [
+        ("aを「料金」とします", "aとは何のことですか", True),
+        ("AプランとBプランの違いは何ですか", "Aプランの解約方法を教えてください", False),
+        ("ビタミンCの効果は何ですか", "ビタミンCの多い食品は何ですか", False),
+        ("Xを登録しました", "Yの登録方法を教えてください", False),
+    ],
+)
+async def test_a_letter_that_stands_for_what_was_said_leans(before: str, text: str, leans: bool) -> None:
+    asked = conversation(before, ("assistant", "はい。"), text)
+    [question] = (await Understanding(follow_ups()).understand(asked)).questions
+    assert question.self_contained is not leans
+
+
 async def test_a_bare_name_takes_the_language_of_the_conversation() -> None:
     understood = await Understanding(follow_ups()).understand(conversation(*RYOUKIN, "Wi-Fi"))
     assert understood.language == "ja"
