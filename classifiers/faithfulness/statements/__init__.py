@@ -24,6 +24,10 @@ JOINED = re.compile(
 )
 CONTRAST = re.compile(r"(?<=[すたんいだるけ])(?:が|けれども|けれど|けど)、$")
 SHORT = {"en": 90, "ja": 36, "zh": 36}  # characters
+# Begins a sentence whose subject the one before names: no その後 ("after that"), no 那么 ("then").
+PRONOUN = re.compile(
+    r"(?:It|They|This|These)\b|(?:これ|それ|こちら|そちら)(?:ら)?[はもが]|它们?|[该其](?=[^他中后间次实])"
+)
 LABELLED = re.compile(r"[^:：。.!?！？]{1,20}[:：][ \t　]*\S")  # "Price: 10 euros"
 MARKS, NUMBER = frozenset("-*+•·・‣▪●○◦◆■□★※"), "1"
 NOTE = "※"  # of what stands above as a whole
@@ -40,8 +44,8 @@ class Statement:
     start: int
     end: int
     claim: str = ""  # the same as it can be judged alone, with the subject that a clause shares
-    introduction: str = ""  # of an item: the sentence or heading before its list
-    listed: str = ""  # the answer from there up to the item's end
+    introduction: str = ""  # what an item, or a sentence that begins with a pronoun, is read after
+    listed: str = ""  # of an item: the answer from there up to its end
 
     def __post_init__(self) -> None:
         if not self.claim:
@@ -102,10 +106,11 @@ def too_long(answer: str) -> str:
 
 
 def _introductions(answer: str, found: Iterable[Sentence]) -> Iterator[tuple[Sentence, Sentence | None]]:
-    """Each sentence; with those that begin an item what introduces it.
+    """Each sentence; with those that say little by themselves what introduces them.
 
-    That is the item that its list is a part of, or the sentence or heading before the list. Lines such as
-    "Price: 10 euros" below a heading are items without a mark.
+    Of an item that is the item that its list is a part of, or the sentence or heading before the list. Lines
+    such as "Price: 10 euros" below a heading are items without a mark. Of a sentence that begins with a
+    pronoun it is the sentence or heading before.
     """
     above, before = list[_Above](), 0  # what the next item may be a part of, the outermost first
     for sentence in found:
@@ -124,7 +129,7 @@ def _introductions(answer: str, found: Iterable[Sentence]) -> Iterator[tuple[Sen
             yield sentence, above[0].sentence
             del above[1:]
         else:
-            yield sentence, None
+            yield sentence, above[0].sentence if above and PRONOUN.match(sentence.text) else None
             above = [_Above(sentence)]
 
 
@@ -151,11 +156,12 @@ def _indentation(answer: str, at: int) -> int:
 
 
 def _introduced(answer: str, each: Statement, introduction: Sentence) -> Statement:
-    """An item with what introduces it, if it is short."""
+    """A statement with what introduces it, if it is short."""
     if not each.is_short:
         return each
     plain = introduction.text.strip(" \t　*_#:：。.【】")
-    return replace(each, introduction=plain, listed=answer[introduction.start : each.end])
+    listed = "" if PRONOUN.match(each.text) else answer[introduction.start : each.end]
+    return replace(each, introduction=plain, listed=listed)
 
 
 def _statements_of(sentence: Sentence, claims: Set[SpeechAct]) -> Iterator[Statement]:

@@ -1,4 +1,4 @@
-"""An item of a list is held back where the contexts tell it of something else than what introduces the list."""
+"""What is told of an introduction, a list or a pronoun is held back where the contexts tell it of another."""
 
 from __future__ import annotations
 
@@ -69,6 +69,21 @@ ANSWERS = {  # context, right, wrong
         "印鑑証明は次のとおりです。\n- 手数料：350円\n- 受付：1階",
     ),
     "a row in one line": (ROWS, "- 犬の登録; 手数料: 2,800円", "- 犬の登録; 手数料: 500円"),
+    "a pronoun": (
+        PLANS["en"],
+        "The Premium plan includes 50 GB. It costs ¥2,980 per month.",
+        "The Premium plan includes 50 GB. It costs ¥980 per month.",
+    ),
+    "a pronoun below a heading": (
+        PLANS["en"],
+        "**Premium plan**\n\nIt costs ¥2,980 per month.",
+        "**Premium plan**\n\nIt costs ¥980 per month.",
+    ),
+    "Japanese, a pronoun": (
+        PLANS["ja"],
+        "プレミアムプランは50GBまで使えます。こちらは月額2,980円です。",
+        "プレミアムプランは50GBまで使えます。こちらは月額980円です。",
+    ),
     "Chinese": (
         PLANS["zh"],
         "**高级套餐**\n1. 价格：每月59元\n2. 流量：40GB",

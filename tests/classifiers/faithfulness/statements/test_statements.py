@@ -148,6 +148,18 @@ INTRODUCED = {
         "【プレミアムプラン】\n月額：2,980円\n容量：50GB\nお申し込みは店頭で承ります。",
         ["プレミアムプラン: 月額：2,980円", "プレミアムプラン: 容量：50GB", "お申し込みは店頭で承ります。"],
     ),
+    "what begins with a pronoun": (
+        "The Premium plan includes 50 GB. It costs 30 EUR. You pay by card.",
+        [
+            "The Premium plan includes 50 GB.",
+            "The Premium plan includes 50 GB: It costs 30 EUR.",
+            "You pay by card.",
+        ],
+    ),
+    "no pronoun": (
+        "登録は4月12日までです。その後の変更は19日までです。",
+        ["登録は4月12日までです。", "その後の変更は19日までです。"],
+    ),
     "a list that nothing introduces": ("- Mondays\n- Fridays", ["Mondays", "Fridays"]),
 }
 
