@@ -23,26 +23,29 @@ def rows_of(file: Path, *, required: Sequence[str] = ()) -> Iterator[tuple[int, 
     Raises:
         ConfigurationError: naming the file, and the line if it is of one.
     """
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as exc:
-        raise ConfigurationError(f"{file} can't be read: {exc.strerror}") from exc
-    except UnicodeDecodeError as exc:
-        raise ConfigurationError(f"{file} can't be read: expected UTF-8 text ({exc})") from exc
     match file.suffix.lower():
         case ".txt":
-            lines = enumerate(text.splitlines(), start=1)
+            lines = enumerate(_text(file).splitlines(), start=1)
             yield from ((number, {"text": line}) for number, line in lines if line.strip())
         case ".csv":
             yield from _csv(file, required)
         case ".jsonl":
-            for number, line in enumerate(text.split("\n"), start=1):
+            for number, line in enumerate(_text(file).split("\n"), start=1):
                 if line.strip():
                     yield number, _json(line, f"{file}, line {number}")
         case other:
             raise ConfigurationError(
                 f"{file}: expected .txt, .csv or .jsonl, not {other or 'a name without ending'}"
             )
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except OSError as exc:
+        raise ConfigurationError(f"{file} can't be read: {exc.strerror}") from exc
+    except UnicodeDecodeError as exc:
+        raise ConfigurationError(f"{file} can't be read: expected UTF-8 text ({exc})") from exc
 
 
 def _csv(file: Path, required: Sequence[str]) -> Iterator[tuple[int, Any]]:
@@ -52,6 +55,8 @@ def _csv(file: Path, required: Sequence[str]) -> Iterator[tuple[int, Any]]:
                 raise ConfigurationError(f"{file}, line {row.line}: {row.expected}")
             if all(row.values.get(name, "").strip() for name in required):
                 yield row.line, {key: value for key, value in row.values.items() if value}
+    except OSError as exc:
+        raise ConfigurationError(f"{file} can't be read: {exc.strerror}") from exc
     except UnreadableTable as exc:
         raise ConfigurationError(str(exc)) from exc
 
