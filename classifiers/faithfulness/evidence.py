@@ -175,7 +175,7 @@ class Contexts:
         Args:
             written: a clause without a lent subject.
             listed: of an item, its list up to it.
-            introduced: the item after what introduces its list, which says of what it tells.
+            introduced: the statement after what introduces it, which says of what it tells.
             worked_out: numbers that follow from the asker's own.
         """
         each = said(statement, question)
@@ -192,11 +192,11 @@ class Contexts:
         denies = same_matter and not turned(each, self._known.lines)
         negations = self._negations(each, best, window) if denies else (False, False)
         numbers = self._numbers_of(each, window, worked_out)
-        novelty = self._novelty(each, best, window, numbers, unbound, negations, same_matter, copied)
-        if whole:  # nothing of a whole sentence of theirs is another's
-            novelty = replace(novelty, crossed=())
+        novelty = self._novelty(
+            each, best, window, numbers, unbound, negations, same_matter, copied=copied, whole=whole
+        )
         if introduced and not novelty.crossed:
-            novelty = replace(novelty, crossed=self._crossed_in_its_list(each, introduced, numbers))
+            novelty = replace(novelty, crossed=self._crossed_as_introduced(each, introduced, numbers))
         features = self._features(each, novelty, unbound, negations, open_share, best)
         if listed:  # the words of an item say little without its introduction, which may deny it
             quoted = copied and self._known.says(_squeezed(listed))
@@ -207,20 +207,16 @@ class Contexts:
             reworded = open_share >= REWORDED and not known
         return Evidence(features, novelty, place, copied, quoted, reworded)
 
-    def _crossed_in_its_list(
-        self, item: Said, introduced: str, numbers: Mapping[str, tuple[str, ...]]
+    def _crossed_as_introduced(
+        self, alone: Said, introduced: str, numbers: Mapping[str, tuple[str, ...]]
     ) -> tuple[tuple[str, str], ...]:
-        """What an item tells of what introduces it, and the contexts of something else."""
-        each = said(introduced, item.asked.text)
+        """What a statement tells of what introduces it, and the contexts of something else."""
+        each = said(introduced, alone.asked.text)
         place, known = self._known.best(each), self._known.lines
-        window = place.window if place else ()
-        new = (*numbers["new"], *numbers["other unit"], *numbers["reckoned"])
-        found = crossed(each, window, known, new) or misplaced(each, facts(each.line, known), known)
-        lent = {
-            term
-            for term, weight in each.content.items()
-            if term not in item.content and weight >= LENT[each.line.language]
-        }
+        found = crossed(each, place.window if place else (), known, _not_theirs(numbers))
+        found = found or misplaced(each, facts(each.line, known), known)
+        least, new = LENT[each.line.language], each.content.keys() - alone.content.keys()
+        lent = {term for term in new if each.content[term] >= least}
         return tuple((told, where) for told, where in found if not lent.isdisjoint(Line(where).content))
 
     def _features(
@@ -261,7 +257,9 @@ class Contexts:
         unbound: dict[str, float],
         negations: tuple[bool, bool],
         same_matter: bool,
+        *,
         copied: bool,
+        whole: bool,
     ) -> Novelty:
         here, known = [best] if best else [], self._known.lines
         denies = same_matter and not turned(each, known)
@@ -288,12 +286,8 @@ class Contexts:
             or groundless(each.line, self._known.plain)
             or (turned_bounds(each.line, window) if same_matter else ()),
             swapped=swapped(each.line, here) if same_matter and self._is_the_same(each, here) else (),
-            crossed=crossed(
-                each,
-                window,
-                known,
-                (*numbers["new"], *numbers["other unit"], *numbers["reckoned"]),
-            )
+            # Nothing of a whole sentence of theirs is another's.
+            crossed=(() if whole else crossed(each, window, known, _not_theirs(numbers)))
             or (() if copied else recounted(each.line, window, known))
             or misplaced(each, near, known),
         )
@@ -373,6 +367,11 @@ class Contexts:
         cuts = range(2, len(run) - 1)
         composed = run in text or any(run[:cut] in text and run[cut:] in text for cut in cuts)
         return _rarest(run) >= TELLING and not composed and not is_unit(run)
+
+
+def _not_theirs(numbers: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The numbers of a statement that do not stand in the contexts."""
+    return (*numbers["new"], *numbers["other unit"], *numbers["reckoned"])
 
 
 def _squeezed(text: str) -> str:

@@ -84,7 +84,9 @@ def _remembered(answer: str) -> tuple[Statement, ...]:
 
 def _found(answer: str, told: Sequence[Sentence], claims: Set[SpeechAct]) -> tuple[Statement, ...]:
     return tuple(
-        _introduced(answer, each, introduction) if introduction and each.start == sentence.start else each
+        _introduced(answer, each, introduction, sentence)
+        if introduction and each.start == sentence.start
+        else each
         for sentence, introduction in _introductions(answer, told)
         for each in _statements_of(sentence, claims)
     )
@@ -155,13 +157,13 @@ def _indentation(answer: str, at: int) -> int:
     return len(line) - len(line.lstrip(" \t　"))
 
 
-def _introduced(answer: str, each: Statement, introduction: Sentence) -> Statement:
+def _introduced(answer: str, each: Statement, introduction: Sentence, of: Sentence) -> Statement:
     """A statement with what introduces it, if it is short."""
     if not each.is_short:
         return each
     plain = introduction.text.strip(" \t　*_#:：。.【】")
-    listed = "" if PRONOUN.match(each.text) else answer[introduction.start : each.end]
-    return replace(each, introduction=plain, listed=listed)
+    listed = of.kind == "item" or LABELLED.match(of.text)
+    return replace(each, introduction=plain, listed=answer[introduction.start : each.end] if listed else "")
 
 
 def _statements_of(sentence: Sentence, claims: Set[SpeechAct]) -> Iterator[Statement]:

@@ -35,7 +35,7 @@ INLINE_MARK = re.compile(
     re.MULTILINE,
 )
 HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
-BOLD_LINE = re.compile(r"[ \t]*(?:(\*\*|__)[^*_]+\1|【[^【】]+】)[:：]?[ \t]*")
+TITLE_LINE = re.compile(r"[ \t]*(?:(\*\*|__)[^*_]+\1|【[^【】]+】)[:：]?[ \t]*")
 LABEL = re.compile(r"(\*\*|__)[^*_]+(?:\1[:：]|[:：]\1)[ \t]*")
 ROW = re.compile(r"[ \t]*\|.*\|[ \t]*")
 RULE = re.compile(r"[\s|:=\-_*~+]*")
@@ -178,7 +178,7 @@ def _line_block(text: str, start: int, end: int) -> _Block | None:
         return None
     if heading := HEADING.match(text, start, end):
         return _Block(heading.end(), end, "heading")
-    if BOLD_LINE.fullmatch(text, start, end):
+    if TITLE_LINE.fullmatch(text, start, end):
         return _Block(start, end, "heading")
     if ROW.fullmatch(text, start, end):
         return _Block(start, end, "row")
