@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Final, Protocol, Self
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encoders.memo import LARGEST_CALL
+from encoders.remembering import text_key
 from encoders.runtime import OnnxModel
 
 __all__ = ["MemoPairModel", "OnnxPairModel", "PairModel"]
@@ -113,5 +113,4 @@ class MemoPairModel:
 
 
 def _key(one: str, other: str) -> bytes:
-    """A hash, so that nothing is kept that a person wrote."""
-    return blake2b(f"{len(one)} {one}{other}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return text_key(f"{len(one)} {one}{other}")

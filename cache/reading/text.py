@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from hashlib import blake2b
 from typing import NamedTuple
 
-from encoders.remembering import remembered
+from encoders.remembering import remembered, text_key
 
 __all__ = [
     "Grams",
@@ -71,7 +70,7 @@ def normalise(text: str) -> str:
 
 def exact_key(normalised: str) -> bytes:
     """A short key of a normalised text; two texts with one key are compared in full."""
-    return blake2b(normalised.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return text_key(normalised)
 
 
 def is_cjk(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain, pairwise
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -35,12 +36,9 @@ async def refuse_own(connection: AsyncConnection, entry: Entry, *, by: str) -> N
     """
     query = select(entry_history.c.change, entry_history.c.by, entry_history.c.snapshot)
     query = query.where(entry_history.c.entry_id == entry.id).order_by(entry_history.c.id.desc())
-    rows = [
-        (change, person, _served(content_of(entry_from_snapshot(stored))))
-        for change, person, stored in await connection.execute(query)
-    ]
-    before = [*(content for *_, content in rows[1:]), None]
-    for (change, person, content), former in zip(rows, before, strict=True):
+    rows = (await connection.execute(query)).all()
+    written = ((change, by_, _served(content_of(entry_from_snapshot(then)))) for change, by_, then in rows)
+    for (change, person, content), (*_, former) in pairwise(chain(written, [("", "", None)])):
         if change in WRITTEN and content != former:
             if person == by:
                 raise SecondPersonNeeded(entry.id, by=by)

@@ -95,15 +95,16 @@ class ConversationGate:
 
     async def _forbidden(self, question: Question, texts: Sequence[str]) -> set[str]:
         """Which of these texts are forbidden; a conversation brings the same ones again with every turn."""
-        whose, now = (question.tenant, question.group), monotonic()
-        known = {text: self._known.get((*whose, text_key(text)), _LONG_AGO) for text in texts}
+        now = monotonic()
+        keys = {text: (question.tenant, question.group, text_key(text)) for text in texts}
+        known = {text: self._known.get(key, _LONG_AGO) for text, key in keys.items()}
         unknown = [text for text, (until, _) in known.items() if until < now]
         encoded = [await encode_one(self._encoder, text) for text in unknown]
         verdicts = await asyncio.gather(*(self._judged(self._forbids, question, one) for one in encoded))
         if len(self._known) > REMEMBERED:
             self._known.clear()
         for text, verdict in zip(unknown, verdicts, strict=True):
-            known[text] = self._known[*whose, text_key(text)] = (now + REMEMBERED_S, _forbids(verdict))
+            known[text] = self._known[keys[text]] = (now + REMEMBERED_S, _forbids(verdict))
         return {text for text, (_, forbidden) in known.items() if forbidden}
 
     async def _judged(self, gate: Gate, question: Question, encoded: Encoded) -> GateVerdict:
