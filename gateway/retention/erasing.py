@@ -55,7 +55,7 @@ class Erasures:
     async def forget(self, asker: str, *, tenant: str, by: str) -> Erasure:
         """Delete what an asker of a tenant left here. A repeat deletes what came since.
 
-        What the database's files still hold of it goes with the next deletion if it can't go now.
+        What the database's files still hold of it goes with a later deletion if it can't go now.
 
         Raises:
             InvalidRequest: if the id can't be one.
