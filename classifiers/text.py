@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 
+from encoders.scripts import EAST_ASIAN, HIRAGANA, KATAKANA
 from encoders.spelling import one_spelling
 
-__all__ = ["CJK", "has_kana", "has_words", "kana_alone", "mostly_cjk", "normalise", "only_words"]
-
-# Kana, CJK ideographs with extension A and compatibility forms, and the marks written like letters.
-CJK = "\u3005\u3041-\u3096\u309d-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+__all__ = ["has_kana", "has_words", "kana_alone", "mostly_cjk", "normalise", "only_words"]
 
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
 )
 _SPACE = re.compile(r"\s+")
-_KANA = re.compile("[\u3041-\u30ff]")
-_HIRAGANA = re.compile("[\u3041-\u3096\u30fc]")
+_KANA = re.compile(f"[{HIRAGANA}{KATAKANA}]")
+_HIRAGANA = re.compile(f"[{HIRAGANA}ー]")
 _SENTENCE = 8  # characters
-_CJK_CHARACTER = re.compile(f"[{CJK}]")
+_CJK_CHARACTER = re.compile(f"[{EAST_ASIAN}]")
 _WORD = re.compile(r"[^\W_]")
 _NO_WORD = re.compile(r"[\W_]+")
 

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from encoders import EncoderIdentity, OpenEncoder, Vector
 from encoders.pairs import PairModel
+from encoders.scripts import EAST_ASIAN
 from encoders.spelling import one_spelling
 
 __all__ = ["ByScript", "PairsByScript"]
 
-_EAST_ASIAN: Final = re.compile(
-    "[\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f]"
-)
+_EAST_ASIAN: Final = re.compile(f"[{EAST_ASIAN}]")
 
 
 class ByScript:

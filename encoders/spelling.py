@@ -18,22 +18,24 @@ from unicodedata import normalize
 
 import yaml
 
+from encoders.scripts import EAST_ASIAN, HAN, HIRAGANA, KATAKANA
+
 __all__ = ["one_spelling", "spelling_digest"]
 
-_EAST_ASIAN: Final = re.compile("[ぁ-ヺ㐀-䶿一-鿿]")
-_KANJI: Final = re.compile("[㐀-䶿一-鿿]")
-_HIRAGANA: Final = re.compile("[ぁ-ゖ]+")
-_KATAKANA: Final = re.compile("[ァ-ヺー]")
+_EAST_ASIAN: Final = re.compile(f"[{EAST_ASIAN}]")
+_KANJI: Final = re.compile(f"[{HAN}]")
+_HIRAGANA: Final = re.compile(f"[{HIRAGANA}]+")
+_KATAKANA: Final = re.compile(f"[{KATAKANA}]")
 # Where a word begins and ends: イス is not part of アイス, nor はんこ of はんこう; 引越の, but not 引越す.
 _ANYWHERE: Final = re.compile("")
 _BEFORE: Final = {
-    "hiragana": re.compile("(?<![ぁ-ゖ])|(?<=[のをにでとはがもやへて])"),
-    "katakana": re.compile("(?<![ァ-ヺー])"),
+    "hiragana": re.compile(f"(?<![{HIRAGANA}])|(?<=[のをにでとはがもやへて])"),
+    "katakana": re.compile(f"(?<![{KATAKANA}])"),
 }
 _AFTER: Final = {
-    "hiragana": re.compile("(?![ぁ-ゖー])|(?=[のをにでとはがもやへかださしすなら])"),
-    "katakana": re.compile("(?![ァ-ヺー])"),
-    "kanji": re.compile("(?![ぁ-ゖ])|(?=[のをにでとはがやへかださし]|する|も(?!う))"),
+    "hiragana": re.compile(f"(?![{HIRAGANA}ー])|(?=[のをにでとはがもやへかださしすなら])"),
+    "katakana": re.compile(f"(?![{KATAKANA}])"),
+    "kanji": re.compile(f"(?![{HIRAGANA}])|(?=[のをにでとはがやへかださし]|する|も(?!う))"),
 }
 
 

@@ -8,14 +8,15 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from cache.transfer import Languages
+from encoders.scripts import HAN, HIRAGANA, KATAKANA
 
 __all__ = ["ASKED_IN", "LANGUAGES", "Language", "language_of"]
 
 Language = Literal["en", "ja", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "ja", "zh")
 
-_KANA = re.compile(r"[ぁ-ゖァ-ヺ]")
-_HAN = re.compile(r"[㐀-䶿一-鿿豈-﫿々〇]")
+_KANA = re.compile(f"[{HIRAGANA}{KATAKANA}]")
+_HAN = re.compile(f"[{HAN}]")
 _WORD = re.compile(r"[A-Za-z][\w'’.\-]*")
 _QUOTED = re.compile(r"「[^「」]*」|『[^『』]*』|“[^“”]*”|《[^《》]*》|\"[^\"]*\"")
 _LOWER_WORD = re.compile(r"[A-Z]?[a-z'’]+\.?")

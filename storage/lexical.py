@@ -17,20 +17,16 @@ from typing import Final
 
 from qdrant_edge import Bm25, Bm25Config, SparseVector, TokenizerType
 
+from encoders.scripts import EAST_ASIAN
 from encoders.spelling import one_spelling, spelling_digest
 
 __all__ = ["Lexicon", "Words"]
 
 AVERAGE_LENGTH: Final = 256  # words of a passage; 128 to 512 move the first place by two points at most
 LONGEST_QUESTION: Final = 8_000  # characters; more is a pasted document, whose start says what it is about
-# Han, hiragana, katakana and the marks that repeat or lengthen; not the middle dot, which separates.
-CJK: Final = (
-    "\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003347f"
-)
 RUN: Final = re.compile(r"\w+")
-CHARACTER: Final = re.compile(rf"[{CJK}]")
-UNIT: Final = re.compile(rf"[{CJK}]|[^{CJK}]+")
+CHARACTER: Final = re.compile(f"[{EAST_ASIAN}]")
+UNIT: Final = re.compile(f"[{EAST_ASIAN}]|[^{EAST_ASIAN}]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,13 @@ from cache.guards.voice import done_to
 from cache.reading.tables import read_table
 from cache.reading.words import REMEMBERED, Text, content_word
 from encoders.remembering import remembered
+from encoders.scripts import HAN, KATAKANA
 from encoders.words import Word
 
 __all__ = ["DirectionGuard"]
 
 _MOVES = {
-    "ja": re.compile(r"([\u3400-\u9fffァ-ヺーa-z]{2,})(?=[にへ])"),
+    "ja": re.compile(f"([{HAN}{KATAKANA}a-z]{{2,}})(?=[にへ])"),
     "zh": re.compile(
         r"(?:转[成为到入]?|[换改变][成为到]|兑换?成?|[导传迁搬寄飞开汇][到往至]|[回到往])(?:我的?|新的)?([^\W\d的了]{2})"
     ),

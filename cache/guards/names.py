@@ -18,6 +18,7 @@ from cache.reading.tables import read_table
 from cache.reading.wording import WORDED, left_over
 from cache.reading.words import REMEMBERED, Text, content_word, overlap
 from encoders.remembering import remembered
+from encoders.scripts import KATAKANA
 from encoders.words import Word
 
 __all__ = ["NamesGuard"]
@@ -30,7 +31,7 @@ _MOSTLY = 0.6  # share of capitalised words from which capitals say nothing (A T
 _BEGINNINGS = ("noun", "name")
 _INSIDE = ("in", "at")
 _LEADING = "去到在从往"  # 去市|医院: read as one word with what they lead to
-_KATAKANA = re.compile(r"[ァ-ヺー]{2,}")
+_KATAKANA = re.compile(f"[{KATAKANA}]{{2,}}")
 _LATIN = re.compile(r"[A-Za-z][A-Za-z+#.&-]+")
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from encoders.remembering import remembered, text_key
+from encoders.scripts import EAST_ASIAN
 
 __all__ = [
     "Grams",
@@ -44,14 +45,10 @@ _LAST_LONG_VOWEL = re.compile(
 _APOSTROPHES = re.compile(r"[\u2018\u2019\u02bc\u2032\u0060\u00b4]")
 _WAVES = re.compile(r"[\u301c\u223c\u223d]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_CJK = (
-    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-)
-_CJK_CHARACTER = re.compile(f"[{_CJK}]")
-_SPACE_BESIDE_CJK = re.compile(f"(?<=[{_CJK}]) | (?=[{_CJK}])")
+_CJK_CHARACTER = re.compile(f"[{EAST_ASIAN}]")
+_SPACE_BESIDE_CJK = re.compile(f"(?<=[{EAST_ASIAN}]) | (?=[{EAST_ASIAN}])")
 _ALWAYS_KEPT = frozenset("%‰&")
-_WORD = re.compile(rf"[^\s{_CJK}]+|[{_CJK}]+")
+_WORD = re.compile(rf"[^\s{EAST_ASIAN}]+|[{EAST_ASIAN}]+")
 _MARK = re.compile(r"[^\w\s]|_")
 _RUN = re.compile(r"([^\W_]?)([+#^_])\2+")
 

@@ -22,7 +22,7 @@ from classifiers.faithfulness.quantities.units import is_unit
 from classifiers.faithfulness.said import ECHO, Said, readable, said
 from classifiers.faithfulness.windows import window_for
 from classifiers.faithfulness.wording import (
-    HIRAGANA,
+    IN_HIRAGANA,
     content_runs,
     folded,
     is_cjk,
@@ -391,6 +391,6 @@ def _rarest(run: str) -> float:
 
 def _has_the_things(each: Said, window: Sequence[Line]) -> bool:
     """Whether its words without kana, the things it speaks of, are in its evidence: 申請は要りません."""
-    things = {term for term in each.content if is_cjk(term) and not HIRAGANA.search(term)}
+    things = {term for term in each.content if is_cjk(term) and not IN_HIRAGANA.search(term)}
     known = set[str]().union(*(line.content for line in window))
     return bool(things) and len(things & known) >= THINGS * len(things)

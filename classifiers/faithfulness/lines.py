@@ -9,13 +9,14 @@ from classifiers.faithfulness.quantities import quantities
 from classifiers.faithfulness.quantities.pool import Quantity, QuantityPool
 from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.faithfulness.wording import Terms, folded, lexicon, terms
+from encoders.scripts import HAN, KATAKANA
 from encoders.words import Word, word_reader
 
 __all__ = ["Line"]
 
 LONGEST_READ = 16_000  # characters; the reader of Japanese refuses more
 DENIED_JA = 8  # characters before a Japanese negation, of which the telling ones say what is denied
-TELLING_JA = re.compile("[一-龥々ァ-ヶ]")
+TELLING_JA = re.compile(f"[{HAN}{KATAKANA}]")
 # 課程のない大学 denies nothing of it, 提出しないと sets a condition.
 CONDITION_JA = re.compile(
     "(?<=[のが])ない(?=[一-龥々ァ-ヶ])|ない(?=と[、。ぁ-ん]|場合|とき|限り)|なけれ(?=ば)"

@@ -14,10 +14,11 @@ from math import fsum
 from sys import intern
 from typing import Any
 
+from encoders.scripts import EAST_ASIAN, HAN, HIRAGANA, KATAKANA
 from encoders.spelling import one_spelling
 
 __all__ = [
-    "HIRAGANA",
+    "IN_HIRAGANA",
     "Lexicon",
     "Terms",
     "content_runs",
@@ -32,11 +33,11 @@ __all__ = [
     "weight",
 ]
 
-CJK = "々〆ぁ-ゖァ-ヺー㐀-䶿一-鿿豈-﫿"
-WORD = rf"\d+(?:[.,]\d+)*|[^\W\d_{CJK}]+(?:['’][a-z]+)?"
-UNIT = re.compile(rf"[{CJK}]|{WORD}")
-UNITS = re.compile(rf"([{CJK}]+)|{WORD}")
-RUN = re.compile(r"[一-鿿㐀-䶿々〆]{2,}|[ァ-ヺー]{2,}")
+FIRST = "々"  # of East Asian characters; no letter of another script that is read here lies beyond
+WORD = rf"\d+(?:[.,]\d+)*|[^\W\d_{EAST_ASIAN}]+(?:['’][a-z]+)?"
+UNIT = re.compile(rf"[{EAST_ASIAN}]|{WORD}")
+UNITS = re.compile(rf"([{EAST_ASIAN}]+)|{WORD}")
+RUN = re.compile(f"[{HAN}]{{2,}}|[{KATAKANA}]{{2,}}")
 KANA = frozenset(chr(code) for code in (*range(ord("ぁ"), ord("ゖ") + 1), ord("ー")))
 LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z][A-Za-z0-9'’&-]*|[a-z]+[A-Z0-9][A-Za-z0-9-]*)")
 DATE = re.compile(
@@ -46,7 +47,7 @@ EDGE = re.compile(r"(?:^|[:;\n•*\"“(]\s*|\s[-–]\s)$")
 SHORTEST_STEM = 3
 LONGEST_WORD = 40  # letters; more is data, and compared as it is
 EDGE_REACH = 8
-HIRAGANA = re.compile("[ぁ-ゖ]")
+IN_HIRAGANA = re.compile(f"[{HIRAGANA}]")
 RAREST = 1.0
 MIXED_PAIR = 0.6  # a kanji with its kana ending says less than two kanji
 
@@ -83,12 +84,12 @@ def folded(text: str) -> str:
 
 def is_cjk(unit: str) -> bool:
     """Whether a unit is a Japanese or Chinese character."""
-    return unit[0] >= "々" and not unit[0].isascii()
+    return unit[0] >= FIRST and not unit[0].isascii()
 
 
 def units(text: str) -> tuple[str, ...]:
     """Stems of words and single CJK characters of a folded text, in order."""
-    return tuple(stem(unit) if unit[0] < "々" else unit for unit in UNIT.findall(text))
+    return tuple(stem(unit) if unit[0] < FIRST else unit for unit in UNIT.findall(text))
 
 
 @lru_cache(maxsize=65536)
@@ -110,7 +111,7 @@ def stem(word: str) -> str:
 
 def terms(text: str) -> Terms:
     """The units of a folded text and what among them carries meaning."""
-    only_words = text.isascii() or max(text) < CJK[0]
+    only_words = text.isascii() or max(text) < FIRST
     return _words(text) if only_words else _words_and_characters(text)
 
 
@@ -132,7 +133,7 @@ def _words_and_characters(text: str) -> Terms:
     last, end = "", 0  # the character before, and where it ends
     for match in UNITS.finditer(text):
         run = match[0]
-        if run[0] < CJK[0]:
+        if run[0] < FIRST:
             unit = stem(run)
             sequence.append(unit)
             (light if unit in function or unit[0].isdigit() else content).append(unit)
@@ -214,7 +215,7 @@ def _any_of(words: list[str]) -> re.Pattern[str]:
 
 def rarity(term: str) -> float:
     """How much a term says, 0.1 to 1: by the share of documents without it (English), or by its script."""
-    if is_cjk(term) and HIRAGANA.search(term):
+    if is_cjk(term) and IN_HIRAGANA.search(term):
         return min(MIXED_PAIR, _common().get(term, RAREST))
     return _common().get(term, RAREST)
 

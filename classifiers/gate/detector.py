@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
-from classifiers.text import CJK
 from encoders import Encoded, Vector
+from encoders.scripts import EAST_ASIAN
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import HashingVectorizer
@@ -48,9 +48,11 @@ _BUCKETS: Final = 2**15
 _LONGEST: Final = 2_000  # characters, head and tail of a longer text
 _MOST_WINDOWS: Final = 24
 _WINDOW: Final = {"latin": 90, "east_asian": 20}  # characters: about a sentence
-_EAST_ASIAN: Final = re.compile(f"[{CJK}]")
+_EAST_ASIAN: Final = re.compile(f"[{EAST_ASIAN}]")
 # A space between Chinese or Japanese characters ends a sentence: words are not parted there.
-_SENTENCE: Final = re.compile(rf"(?:(?<![{CJK}]) |(?! )[^.!?。！？;；\n]| (?![{CJK}]))+[.!?。！？;； \n]*")
+_SENTENCE: Final = re.compile(
+    rf"(?:(?<![{EAST_ASIAN}]) |(?! )[^.!?。！？;；\n]| (?![{EAST_ASIAN}]))+[.!?。！？;； \n]*"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 from urllib.parse import unquote
 
-from classifiers.text import CJK, normalise
+from classifiers.text import normalise
+from encoders.scripts import EAST_ASIAN
 
 __all__ = ["hidden_forms"]
 
@@ -66,7 +67,7 @@ _MIXED: Final = re.compile(r"(?=[\w@$]*[a-z])(?=[\w@$]*[013457@$])[a-z0-9@$]{2,2
 _LEAST_MIXED: Final = 2  # words: one is a part number
 _APART: Final = re.compile(r"(?<!\w)\w(?:[ .\-_*|/+~]{1,2}\w){4,}(?!\w)")
 _BETWEEN: Final = re.compile(r"[ .\-_*|/+~]")
-_APART_CJK: Final = re.compile(f"(?:[{CJK}][ .\\-_*|/+~·・]{{1,2}}){{3,}}[{CJK}]")
+_APART_CJK: Final = re.compile(f"(?:[{EAST_ASIAN}][ .\\-_*|/+~·・]{{1,2}}){{3,}}[{EAST_ASIAN}]")
 _BETWEEN_CJK: Final = re.compile(r"[ .\-_*|/+~·・]")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
 _HEX: Final = re.compile(r"(?:(?:\\x|0x|%)?[0-9a-fA-F]{2}[ ,]?){12,}")

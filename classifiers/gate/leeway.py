@@ -20,8 +20,9 @@ from scipy.special import stdtrit
 from classifiers.gate.contrast import Sample
 from classifiers.gate.detector import Detector
 from classifiers.gate.lexical import lexical_share
-from classifiers.text import CJK, normalise
+from classifiers.text import normalise
 from encoders import Encoded, Vector
+from encoders.scripts import EAST_ASIAN, HAN, HIRAGANA, KATAKANA
 
 __all__ = ["NO_LEEWAY", "Leeway", "fit_leeway", "leeway_to", "names_a_thing"]
 
@@ -36,10 +37,10 @@ _APART, _TOGETHER = 0.4, 0.6  # cosines with the nearest example: of other subje
 _LONGER = 1.25  # times the longest example: a longer text may hide something
 _BORROWED = 0.7  # share of an example's words; a question that says an example and goes on borrows it
 _MOST_NAMED = 2  # words
-_LATIN = re.compile(rf"[^\W{CJK}_]+")
-_KANA = re.compile(r"[\u30a0-\u30ff]+")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
-_GRAMMAR = re.compile(r"[\u3040-\u309f]")
+_LATIN = re.compile(rf"[^\W{EAST_ASIAN}_]+")
+_KANA = re.compile(f"[{KATAKANA}・]+")
+_HAN = re.compile(f"[{HAN}]")
+_GRAMMAR = re.compile(f"[{HIRAGANA}]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from classifiers.text import CJK, normalise
+from classifiers.text import normalise
+from encoders.scripts import EAST_ASIAN, HIRAGANA
 
 __all__ = ["Rarity", "lexical_share", "pieces"]
 
-_RUN = re.compile(rf"[{CJK}]+|[^\W{CJK}_]+")
-_HIRAGANA = re.compile("[\u3040-\u309f]")
+_RUN = re.compile(rf"[{EAST_ASIAN}]+|[^\W{EAST_ASIAN}_]+")
+_HIRAGANA = re.compile(f"[{HIRAGANA}]")
 _NO_LETTER = re.compile(r"[\W_]+")
 
 # Function words carry grammar, not the subject. The short lists hold what people ask questions with.
@@ -125,5 +126,5 @@ def _stem(word: str) -> str:
     return singular[:6]
 
 
-_CJK_CHARACTER = re.compile(f"[{CJK}]")
+_CJK_CHARACTER = re.compile(f"[{EAST_ASIAN}]")
 _UNFITTED = Rarity()

@@ -17,13 +17,14 @@ from classifiers.faithfulness.wording import folded, rarity, terms
 from classifiers.retrieval import PassageEvidence, RelevanceVerdict
 from classifiers.weights import probability, read_weights
 from encoders import Encoded
+from encoders.scripts import HAN, HIRAGANA, KATAKANA
 
 __all__ = ["SHIPPED", "EvidenceJudge", "EvidenceModel", "Signals", "asked_about", "signals", "without_asking"]
 
 SHIPPED = Path(__file__).with_name("evidence_weights.json")
 LONGEST_QUESTION = 2_000  # characters; more is a pasted document
-KANA = re.compile("[ぁ-ゖ]")
-MEANINGFUL = re.compile("[一-鿿㐀-䶿ァ-ヺ]")
+KANA = re.compile(f"[{HIRAGANA}]")
+MEANINGFUL = re.compile(f"[{HAN}{KATAKANA}]")
 NAMED = 4  # missing words that a reason spells out
 # Words that ask; with them gone, what is left is what is asked about.
 ASKING = re.compile(

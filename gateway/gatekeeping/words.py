@@ -6,16 +6,16 @@ import re
 from functools import partial
 
 from classifiers.gate.lists import Cut
-from classifiers.text import CJK
+from encoders.scripts import EAST_ASIAN
 from encoders.words import WordReader, word_reader
 from gateway.language import Language, language_of
 
 __all__ = ["word_cut"]
 
-_RUN = re.compile(f"[{CJK}]+|[^{CJK}]+")
+_RUN = re.compile(f"[{EAST_ASIAN}]+|[^{EAST_ASIAN}]+")
 _SPACED = re.compile(r"[^\W_]+[+#]*")
 _POSSESSIVE = re.compile(r"['’]s\b")
-_CJK = re.compile(f"[{CJK}]")
+_CJK = re.compile(f"[{EAST_ASIAN}]")
 
 
 def word_cut(default: Language) -> Cut:

@@ -20,6 +20,7 @@ from classifiers.gate.lexical import Rarity, lexical_share
 from encoders import Encoded, Encoder, EncoderError
 from encoders.memo import MemoEncoder
 from encoders.pairs import PairModel
+from encoders.scripts import EAST_ASIAN, HAN, KATAKANA
 from gateway.domain import Question
 from gateway.errors import UpstreamUnavailable
 from gateway.rag.passages import RetrievedPassage
@@ -61,8 +62,8 @@ _NUMBER = re.compile(
 # the words. A passage may name a thing in full (国民健康保険 for 国保), so each kanji is looked for alone.
 # Of 3,000 questions of JaQuAD (training) with their passage 11 name something that it doesn't. A topic,
 # 図書館は…, is such a subject where a heading names it: of 料金は… the passage may speak as 手数料.
-_NAME = r"(?:では|じゃあ|あと|この|その|うちの)?([一-鿿々〆㐀-䶿]{1,8}|[ァ-ヺー]{2,15})"
-_SUBJECT = re.compile(_NAME + r"の(?=[一-鿿ァ-ヺ々])")
+_NAME = f"(?:では|じゃあ|あと|この|その|うちの)?([{HAN}]{{1,8}}|[{KATAKANA}]{{2,15}})"
+_SUBJECT = re.compile(_NAME + f"の(?=[{HAN}{KATAKANA}])")
 _TOPIC = re.compile(_NAME + r"(?:[はが]|って)")
 _COMPOUND = 4  # kanji: two words at least
 _NO_SUBJECT = re.compile(  # when, how, who asks, and the office itself
@@ -239,6 +240,6 @@ def _with_heading(weighed: _Asked, heading: str, quotation: str) -> str:
         return quotation
     if weighed.share(f"{heading}\n{quotation}") - weighed.share(quotation) < HEADING_GAIN:
         return quotation
-    colon = "：" if re.search(r"[\u3040-\u30ff\u4e00-\u9fff]", quotation) else ":"
+    colon = "：" if re.search(f"[{EAST_ASIAN}]", quotation) else ":"
     apart = "\n" if "\n" in quotation or LIST_MARK.match(quotation) else " " if colon == ":" else ""
     return f"{heading}{colon}{apart}{quotation}"

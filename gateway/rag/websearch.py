@@ -20,6 +20,7 @@ import httpx2
 from classifiers import ClassifierError
 from classifiers.faithfulness.wording import folded, terms
 from classifiers.retrieval.evidence import asked_about, without_asking
+from encoders.scripts import HAN, KATAKANA
 from gateway.errors import UpstreamUnavailable
 from gateway.rag.passages import RetrievedPassage
 from gateway.settings.corrective import WebSearchSettings
@@ -28,7 +29,7 @@ __all__ = ["KeywordQuery", "SearxngSearch", "WebSearch", "WritesQuery", "keyword
 
 MOST_KEYWORDS = 10
 COPULA = "是为的"
-WORD = re.compile(r"[A-Za-z0-9][\w'’.-]*|[一-鿿㐀-䶿々ァ-ヺー]{2,}")
+WORD = re.compile(rf"[A-Za-z0-9][\w'’.-]*|[{HAN}{KATAKANA}]{{2,}}")
 LONGEST_SNIPPET = 2_000  # characters
 LONGEST_TITLE = 200
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from encoders.scripts import HAN, KATAKANA
 from encoders.words import word_reader
 from gateway.understanding.wording import Wording
 
 __all__ = ["is_name", "naming_words", "stem"]
 
 _WORD = re.compile(r"[A-Za-z][\w'’&-]*|\d[\w.%-]*")
-_RUN = re.compile(r"[一-鿿々〇]{2,}|[ァ-ヺー]{2,}|[一-鿿々〇ァ-ヺー]{3,}|[A-Za-z][\w'’&-]+|\d[\w.%-]+")
+_RUN = re.compile(rf"[{HAN}]{{2,}}|[{KATAKANA}]{{2,}}|[{HAN}{KATAKANA}]{{3,}}|[A-Za-z][\w'’&-]+|\d[\w.%-]+")
 _SUFFIXES = ("'s", "ies", "es", "s", "ing", "ed", "d", "ly", "'re", "'ve", "'ll", "'d", "'m", "n't")
 _SHORTEST_STEM = 3
 _CHINESE_KINDS = ("noun", "name", "verb")

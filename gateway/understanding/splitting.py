@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import sentencex
 
+from encoders.scripts import EAST_ASIAN
 from gateway.domain import SmallTalk
 from gateway.understanding.leaning import continues
 from gateway.understanding.wording import Wording
@@ -23,9 +24,9 @@ _INLINE_LISTS = (
     re.compile(r"(?=[(（]\d{1,2}[)）])"),
     re.compile(r"(?:(?<=\s)|^)(?=\d{1,2}[.)．）]\s)"),
 )
-_SQUEEZED = re.compile(r"(?<=[?？])(?=[A-Za-z぀-ヿ一-鿿])")
+_SQUEEZED = re.compile(rf"(?<=[?？])(?=[A-Za-z{EAST_ASIAN}])")
 _ENDS = re.compile(r"[.。．!！?？:：;；…」』）)\"”]\s*$")
-_CLAUSE = re.compile(r"[,、，;；]\s*|(?<=[぀-ヿ一-鿿])\s+(?=[぀-ヿ一-鿿])")  # 太差了 转人工
+_CLAUSE = re.compile(rf"[,、，;；]\s*|(?<=[{EAST_ASIAN}])\s+(?=[{EAST_ASIAN}])")  # 太差了 转人工
 _CALL = 3  # characters: of a list, "…, 人", the last word is no call
 _QUOTED_ON = re.compile(r"(?:と|って|という|との|などと)")
 _SAYS_SOMETHING = re.compile(r"[^\W_]")

@@ -19,7 +19,7 @@ from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.said import Said
 from classifiers.faithfulness.statements.clauses import clauses
 from classifiers.faithfulness.statements.segmentation import script_language
-from classifiers.faithfulness.wording import HIRAGANA, folded, is_cjk, stem, terms
+from classifiers.faithfulness.wording import IN_HIRAGANA, folded, is_cjk, stem, terms
 
 __all__ = ["agreed", "alternatives", "turned"]
 
@@ -164,7 +164,7 @@ def _rest(each: Said, kind: str) -> dict[str, float]:
     for pattern in _words(kind.split()[0], each.line.language):
         text = pattern.sub(lambda m: "\0" * len(m[0]), text)
     content = {term: each.content[term] for term in terms(text).content if term in each.content}
-    telling = {term: w for term, w in content.items() if not (is_cjk(term) and HIRAGANA.search(term))}
+    telling = {term: w for term, w in content.items() if not (is_cjk(term) and IN_HIRAGANA.search(term))}
     return telling if kind == "open" else telling or content
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.quantities.pool import Quantity, QuantityPool
 from classifiers.faithfulness.said import Said
-from classifiers.faithfulness.wording import HIRAGANA
+from classifiers.faithfulness.wording import IN_HIRAGANA
 
 __all__ = ["crossed"]
 
@@ -29,7 +29,7 @@ def crossed(
     """Numbers of the statement, and the part of its evidence that has its words with another number."""
     own = each.line.pool
     parts = list(_with_before(window))
-    asked = {term for term in each.asked.content - each.line.content if not HIRAGANA.search(term)}
+    asked = {term for term in each.asked.content - each.line.content if not IN_HIRAGANA.search(term)}
     found = []
     for number in dict.fromkeys(each.numbers):
         if number.unit in ("", "identifier", "address") or number.is_label or number.text in new:
@@ -69,13 +69,13 @@ def _has_other(part: Line, unit: str, own: QuantityPool) -> bool:
 
 def _is_frame(part: Line) -> bool:
     """ "In 2040, …": what follows belongs to it as well."""
-    telling = [term for term in part.terms.content if not HIRAGANA.search(term)]
+    telling = [term for term in part.terms.content if not IN_HIRAGANA.search(term)]
     return part.opens and len(telling) < FEWEST
 
 
 def _words_beside(each: Said, number: Quantity) -> set[str]:
     """What the statement says of a number, without endings and particles."""
-    words = {term for term in each.content if not (HIRAGANA.search(term) or JOINTS.search(term))}
+    words = {term for term in each.content if not (IN_HIRAGANA.search(term) or JOINTS.search(term))}
     part = next((part for part in each.line.parts if number in part.quantities), each.line)
     beside = words & part.content
     return beside if len(beside) >= FEWEST else words

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 from classifiers.faithfulness.contradictions.related_words import are_different_things
 from classifiers.faithfulness.lines import Line
-from classifiers.faithfulness.wording import HIRAGANA, folded, is_cjk, lexicon, names, units
+from classifiers.faithfulness.wording import IN_HIRAGANA, folded, is_cjk, lexicon, names, units
 from encoders.words import Word
 
 __all__ = ["LONGEST_ALIGNED", "exchanged_names", "exchanged_things", "replaced"]
@@ -147,7 +147,7 @@ def _tells(word: Word) -> bool:
 
 def _is_thing(word: Word) -> bool:
     named = word.kind in ("noun", "name") and word.surface not in EMPTY
-    return named and not all(map(HIRAGANA.match, word.surface)) and not word.surface[0].isdigit()
+    return named and not all(map(IN_HIRAGANA.match, word.surface)) and not word.surface[0].isdigit()
 
 
 def _joined(part: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.statements.clauses import clauses, subject_of
 from classifiers.faithfulness.statements.segmentation import script_language
-from classifiers.faithfulness.wording import HIRAGANA, folded
+from classifiers.faithfulness.wording import IN_HIRAGANA, folded
 
 __all__ = ["Fact", "facts", "telling"]
 
@@ -83,7 +83,7 @@ def _parts(text: str) -> Iterable[str]:
 
 def telling(line: Line) -> frozenset[str]:
     """Its words with content; no pair of characters with an ending or a joint; and its codes."""
-    terms = (term for term in line.terms.content if not HIRAGANA.search(term))
+    terms = (term for term in line.terms.content if not IN_HIRAGANA.search(term))
     if line.language == "zh":
         terms = (term for term in terms if not JOINTS_ZH.search(term))
     return frozenset(terms) | {*CODE.findall(line.plain)}

@@ -17,6 +17,8 @@ from typing import Literal
 
 import sentencex
 
+from encoders.scripts import HAN, HIRAGANA, KATAKANA
+
 __all__ = ["LIST_MARK", "Sentence", "announces", "lines", "script_language", "sentences"]
 
 Kind = Literal["text", "item", "heading", "row", "code"]
@@ -66,8 +68,8 @@ SHORT = 60  # characters: longer than any enumerator, citation or abbreviation
 HARD_WRAP_COLUMNS = 60  # a line that is at least so long was broken by its width, not by its meaning
 
 
-KANA_RUNS = re.compile("[ぁ-ヿｦ-ﾟ]+")
-HAN_RUNS = re.compile("[㐀-䶿一-鿿豈-﫿]+")
+KANA_RUNS = re.compile(f"[{HIRAGANA}{KATAKANA}]+")
+HAN_RUNS = re.compile(f"[{HAN}]+")
 LATIN_RUNS = re.compile("[A-Za-z]+")
 
 
