@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.schema.access import settings
+from storage.upserting import insert_into
 
 __all__ = ["Basis", "forget", "read_as", "recall", "recall_all", "remember", "remember_first"]
 
@@ -54,7 +54,7 @@ async def recall_all(connection: AsyncConnection, prefix: str) -> dict[str, Any]
 
 async def remember(connection: AsyncConnection, values: Mapping[str, Any]) -> None:
     """Keep values by name in place of the present ones; in the order of names, so that two can't deadlock."""
-    adding = _insert(connection)
+    adding = insert_into(connection, settings)
     new = {column: adding.excluded[column] for column in ("value", "updated_at")}
     for name in sorted(values):
         row = _row(name, values[name])
@@ -63,7 +63,7 @@ async def remember(connection: AsyncConnection, values: Mapping[str, Any]) -> No
 
 async def remember_first(connection: AsyncConnection, name: str, value: Any) -> bool:
     """Keep a value if its name has none; False if someone was faster."""
-    adding = _insert(connection).on_conflict_do_nothing(index_elements=["name"])
+    adding = insert_into(connection, settings).on_conflict_do_nothing(index_elements=["name"])
     added = await connection.execute(adding.returning(settings.c.name), _row(name, value))
     return added.first() is not None
 
@@ -72,11 +72,6 @@ async def forget(connection: AsyncConnection, prefix: str, *, before: datetime) 
     """Forget the values of all names that begin with the prefix and were kept before a time."""
     named = settings.c.name.startswith(prefix, autoescape=True)
     await connection.execute(delete(settings).where(named, settings.c.updated_at < before))
-
-
-def _insert(connection: AsyncConnection) -> Any:  # the two dialects' inserts share no class that has upserts
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    return dialect.insert(settings)
 
 
 def _row(name: str, value: Any) -> dict[str, Any]:

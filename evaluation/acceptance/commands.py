@@ -13,6 +13,7 @@ from evaluation.acceptance.sheet import read_sheet, write_sheet
 from evaluation.acceptance.verdict import Result, unblinded
 from evaluation.answers.runs import open_results
 from evaluation.command_line import Config, Json, console, tell
+from evaluation.extras import check_installed
 from evaluation.pages import write_page
 from gateway.commands import run, tenant_option
 from gateway.errors import InvalidRequest
@@ -129,6 +130,7 @@ def report_command(
     if key is None:
         _progress(run(_standing(settings, test, tenant)))
         return
+    check_installed("nltk", "the agreement of the judges is worked out with nltk")  # before the test ends
     known = read_key(key)
     result = run(_ended(settings, test, tenant, known))
     tell([_table(result)], result.as_json(), json_file)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from evaluation.extras import check_installed
 from gateway.errors import InvalidRequest
 
 __all__ = ["check_drawing", "write_page"]
@@ -19,10 +19,7 @@ def check_drawing() -> None:
     Raises:
         InvalidRequest: naming the extra that is missing.
     """
-    if find_spec("matplotlib") is None:
-        raise InvalidRequest(
-            "--report draws with matplotlib: expected the extra \"report\" (pip install '.[report]')"
-        )
+    check_installed("matplotlib", "--report draws with matplotlib")
 
 
 def write_page(file: Path, page: str, **told: Any) -> None:

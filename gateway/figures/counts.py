@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.schema import outcome_hours
+from storage.upserting import insert_into
 
 __all__ = ["FAITHFULNESS_BINS", "count", "faithfulness_bin"]
 
@@ -57,8 +57,7 @@ async def _add(connection: AsyncConnection, hours: Mapping[tuple[Any, ...], Coun
     """In the order of the keys: two gateways that count at the same time can't lock each other up."""
     keys = [column.name for column in outcome_hours.primary_key]
     rows = [dict(zip(keys, key, strict=True)) | dict(hours[key]) for key in sorted(hours)]
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    adding = dialect.insert(outcome_hours)
+    adding = insert_into(connection, outcome_hours)
     sums = {
         column.name: column + adding.excluded[column.name]
         for column in outcome_hours.columns

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -103,6 +104,11 @@ def test_people_who_prefer_the_gateway_show_that_it_is_not_inferior(
         filled(sheet, lambda left: "A" if left.startswith("=answer") else "B")
         cli(tmp_path, "read", test, str(sheet), "--judge", judge)
     assert "10 of 10" in cli(tmp_path, "report", test)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "nltk", None)  # as where it is not installed
+        with pytest.raises(InvalidRequest, match=r"nltk: .*pip install '.\[report\]'"):
+            cli(tmp_path, "report", test, "--key", str(key))
+    assert "10 of 10" in cli(tmp_path, "report", test)  # it is not over
     told = cli(tmp_path, "report", test, "--key", str(key), "--out", str(page), "--json", str(figures))
     assert "not inferior" in told
     found = json.loads(figures.read_text("utf-8"))
