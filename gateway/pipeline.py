@@ -29,17 +29,20 @@ from gateway.domain import (
     Question,
     Refused,
     Reply,
+    Understood,
     Withheld,
 )
 from gateway.errors import TicketNotStored, UpstreamUnavailable
 from gateway.gatekeeping.turns import ConversationGate
 from gateway.replies import Replies
 from gateway.stages import (
+    NO_NEWS,
     Cache,
     DidYouMean,
     Gate,
     Judge,
     Modes,
+    News,
     NextTurn,
     Rag,
     Reviewers,
@@ -111,15 +114,18 @@ class Pipeline:
         understood = await self._understanding.understand(conversation)
         alone = len(understood.questions) == 1 and conversation.choices == 1
         reading = Reading(line, self._streaming if alone else "buffer")
-        news = Reply((), "", understood.language)
-        if line and reading.along and self._next_turn:
-            news = await self._next_turn.introduce(news, conversation)
+        news = NO_NEWS
+        if line and reading.along:  # it is the first that they read
+            news = await self._news(conversation, understood)
             line.introduce(news.text)
         outcomes = await _together(self._outcome(one, reading) for one in understood.questions)
+        if not reading.along:  # told last, so that it is not lost where no reply leaves
+            news = await self._news(conversation, understood)
         reply = self._replies.reply(understood, outcomes, choices=conversation.choices)
-        if news.told or not self._next_turn:
-            return reply.introduced(news.text, news.told)
-        return await self._next_turn.introduce(reply, conversation)
+        return reply.introduced(news.text, news.tickets)
+
+    async def _news(self, conversation: Conversation, understood: Understood) -> News:
+        return await self._next_turn.take(conversation, understood.language) if self._next_turn else NO_NEWS
 
     def _done(self, task: FrontEndTask, conversation: Conversation) -> Reply:
         """The reply to a front end, which asks nothing: no stage is told of it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from cache.matching import Match
@@ -19,17 +20,18 @@ from gateway.domain import (
     OnDraft,
     Outcome,
     Question,
-    Reply,
     Step,
     Understood,
 )
 
 __all__ = [
+    "NO_NEWS",
     "Cache",
     "DidYouMean",
     "Gate",
     "Judge",
     "Modes",
+    "News",
     "NextTurn",
     "Rag",
     "Reviewers",
@@ -103,10 +105,21 @@ class DidYouMean(Protocol):
     async def near(self, question: Question, /) -> Offers: ...
 
 
-class NextTurn(Protocol):
-    """Puts what people answered since in front of a reply. Never raises for it."""
+@dataclass(frozen=True, slots=True)
+class News:
+    """What people answered since to what the asker had asked before: it stands in front of a reply."""
 
-    async def introduce(self, reply: Reply, conversation: Conversation, /) -> Reply: ...
+    text: str = ""
+    tickets: tuple[str, ...] = ()
+
+
+NO_NEWS = News()
+
+
+class NextTurn(Protocol):
+    """Gives the news of an asker, each once. Never raises for it."""
+
+    async def take(self, conversation: Conversation, language: str, /) -> News: ...
 
 
 class Watch(Protocol):

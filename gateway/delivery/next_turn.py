@@ -15,9 +15,10 @@ import structlog
 from sqlalchemy import ColumnElement, RowMapping, and_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.domain import Conversation, Reply
+from gateway.domain import Conversation
 from gateway.replies import Replies
 from gateway.review.tickets import record_event
+from gateway.stages import NO_NEWS, News
 from storage.schema import asked_by_somebody, tickets
 from storage.schema.base import holds
 from storage.sql import Database, DatabaseUnavailable
@@ -31,28 +32,24 @@ _NUMBER = re.compile(r"T-[0-9A-HJKMNP-TV-Z]{8}")
 
 
 class NextTurn:
-    """Puts what people answered since in front of a reply."""
+    """Gives what people answered since."""
 
     def __init__(self, db: Database, replies: Replies) -> None:
         self._db = db
         self._replies = replies
 
-    async def introduce(self, reply: Reply, conversation: Conversation) -> Reply:
-        """The reply, after what the asker waits for; if SQL is away they get that another time."""
+    async def take(self, conversation: Conversation, language: str) -> News:
+        """What the asker waits for, marked as told; if SQL is away they get it another time."""
         named = _named(conversation)
         if not (conversation.asker or named):  # nothing says whose tickets are theirs
-            return reply
+            return NO_NEWS
         try:
             answered = await self._take(conversation, named)
         except DatabaseUnavailable as exc:
             structlog.get_logger("sekisho.delivery").warning("answers not told", error=str(exc))
-            return reply
-        if not answered:
-            return reply
-        news = [
-            self._replies.told(reply.language, row["question"], row["id"], row["answer"]) for row in answered
-        ]
-        return reply.introduced("\n\n".join([*news, ""]), tuple(row["id"] for row in answered))
+            return NO_NEWS
+        told = [self._replies.told(language, row["question"], row["id"], row["answer"]) for row in answered]
+        return News("".join(f"{one}\n\n" for one in told), tuple(row["id"] for row in answered))
 
     async def _take(self, conversation: Conversation, named: Sequence[str]) -> Sequence[RowMapping]:
         """Answers that nobody has told yet, marked as told: of two messages at once, one gets them."""

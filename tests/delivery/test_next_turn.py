@@ -10,10 +10,11 @@ import pytest
 from sqlalchemy import event
 
 from gateway.delivery.next_turn import NextTurn
-from gateway.domain import Conversation, Reply, Turn
+from gateway.domain import Conversation, Turn
 from gateway.replies import Replies
 from gateway.review.tickets import Tickets
 from gateway.settings import PolicySettings
+from gateway.stages import NO_NEWS
 from storage.sealing import Seal
 from storage.sql import Database
 from tests.chatbot import Chatbot, Says
@@ -21,8 +22,6 @@ from tests.delivery.conftest import CONFIG, SECRET
 from tests.gateway.running import Gateway, settings
 from tests.receiver import Receiver
 from tests.review.asking import answer, dismiss, question
-
-NEXT = Reply((), "Hello!", "en")
 
 
 def said(*texts: str, asker: str | None = None, tenant: str = "acme", group: str = "") -> Conversation:
@@ -47,12 +46,11 @@ async def answered(database: Database, *, asker: str | None = "u-1", group: str 
 
 async def test_the_asker_gets_it_once_and_before_the_reply(database: Database, next_turn: NextTurn) -> None:
     ticket = await answered(database)
-    reply = await next_turn.introduce(NEXT, said("Hi", asker="u-1"))
-    assert reply.told == (ticket,)
-    assert reply.text.startswith("About your earlier question “How much is a residence card?”")
-    assert "300 yen." in reply.text
-    assert reply.text.endswith("Hello!")
-    assert (await next_turn.introduce(NEXT, said("Hi", asker="u-1"))) == NEXT
+    news = await next_turn.take(said("Hi", asker="u-1"), "en")
+    assert news.tickets == (ticket,)
+    assert news.text.startswith("About your earlier question “How much is a residence card?”")
+    assert news.text.endswith("300 yen.\n\n")
+    assert (await next_turn.take(said("Hi", asker="u-1"), "en")) == NO_NEWS
     events = await Tickets(database).events(ticket, tenant="acme")
     assert (events[-1].event, events[-1].detail) == ("told", {"request_id": "r-2"})
 
@@ -60,9 +58,9 @@ async def test_the_asker_gets_it_once_and_before_the_reply(database: Database, n
 async def test_who_asked_before_a_key_was_given_gets_it_too(database: Database, database_url: str) -> None:
     ticket = await answered(database)
     sealed = await Database.open(database_url, seal=Seal.of("0a" * 64))
-    reply = await NextTurn(sealed, Replies(PolicySettings())).introduce(NEXT, said("Hi", asker="u-1"))
+    news = await NextTurn(sealed, Replies(PolicySettings())).take(said("Hi", asker="u-1"), "en")
     await sealed.close()
-    assert reply.told == (ticket,)
+    assert news.tickets == (ticket,)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +79,8 @@ async def test_nobody_else_gets_it(
     ticket = await answered(database)
     turns = tuple(Turn(turn.role, turn.text.replace("{ticket}", ticket)) for turn in conversation.turns)
     other = Conversation(turns=turns, tenant=conversation.tenant, request_id="r-2", asker=conversation.asker)
-    assert await next_turn.introduce(NEXT, other) == NEXT
-    assert (await next_turn.introduce(NEXT, said("Hi", asker="u-1"))).told == (ticket,)
+    assert await next_turn.take(other, "en") == NO_NEWS
+    assert (await next_turn.take(said("Hi", asker="u-1"), "en")).tickets == (ticket,)
 
 
 async def test_whose_they_are_is_read_from_an_index_however_many_wait(tmp_path: Path) -> None:
@@ -92,7 +90,7 @@ async def test_whose_they_are_is_read_from_an_index_however_many_wait(tmp_path: 
         event.listen(
             connection.sync_engine, "before_cursor_execute", lambda *args: asked.append((args[2], args[3]))
         )
-    await NextTurn(database, Replies(PolicySettings())).introduce(NEXT, said("Hi", asker="u-1"))
+    await NextTurn(database, Replies(PolicySettings())).take(said("Hi", asker="u-1"), "en")
     [(statement, values)] = asked
     async with database.connect() as connection:
         plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)).all()
@@ -102,20 +100,20 @@ async def test_whose_they_are_is_read_from_an_index_however_many_wait(tmp_path: 
 
 async def test_a_group_s_answer_stays_in_the_group(database: Database, next_turn: NextTurn) -> None:
     ticket = await answered(database, group="staff")
-    assert await next_turn.introduce(NEXT, said("Hi", asker="u-1")) == NEXT
-    assert (await next_turn.introduce(NEXT, said("Hi", asker="u-1", group="staff"))).told == (ticket,)
+    assert await next_turn.take(said("Hi", asker="u-1"), "en") == NO_NEWS
+    assert (await next_turn.take(said("Hi", asker="u-1", group="staff"), "en")).tickets == (ticket,)
 
 
 async def test_the_conversation_itself_says_whose_it_is(database: Database, next_turn: NextTurn) -> None:
     ticket = await answered(database, asker=None)
-    reply = await next_turn.introduce(NEXT, said("How much?", f"Your ticket is {ticket}.", "And?"))
-    assert reply.told == (ticket,)
+    news = await next_turn.take(said("How much?", f"Your ticket is {ticket}.", "And?"), "en")
+    assert news.tickets == (ticket,)
 
 
 async def test_of_two_messages_at_once_one_gets_it(database: Database, next_turn: NextTurn) -> None:
     await answered(database)
-    replies = await asyncio.gather(*(next_turn.introduce(NEXT, said("Hi", asker="u-1")) for _ in range(5)))
-    assert sum(bool(reply.told) for reply in replies) == 1
+    replies = await asyncio.gather(*(next_turn.take(said("Hi", asker="u-1"), "en") for _ in range(5)))
+    assert sum(bool(one.tickets) for one in replies) == 1
 
 
 async def test_what_still_waits_or_was_dismissed_is_not_told(database: Database, next_turn: NextTurn) -> None:
@@ -123,14 +121,14 @@ async def test_what_still_waits_or_was_dismissed_is_not_told(database: Database,
     for _ in range(2):
         ticket = await tickets.open(question(), outcome="escalated", reason="r", steps=())
     await dismiss(tickets, ticket, tenant="acme", by="Sato")
-    assert await next_turn.introduce(NEXT, said("Hi", asker="u-1")) == NEXT
+    assert await next_turn.take(said("Hi", asker="u-1"), "en") == NO_NEWS
 
 
 async def test_it_speaks_the_language_of_the_next_message(database: Database, next_turn: NextTurn) -> None:
     for language, words in (("ja", "担当者からの回答です"), ("zh", "工作人员答复如下")):
         await answered(database)
-        reply = await next_turn.introduce(Reply((), "…", language), said("…", asker="u-1"))
-        assert words in reply.text
+        news = await next_turn.take(said("…", asker="u-1"), language)
+        assert words in news.text
 
 
 def test_through_the_official_client(

@@ -20,7 +20,7 @@ from gateway.pipeline import Pipeline
 from gateway.replies import Replies
 from gateway.settings import PolicySettings
 from gateway.settings.people import Mode as ReviewMode
-from gateway.stages import NextTurn
+from gateway.stages import NO_NEWS, News, NextTurn
 from gateway.streaming import AskerLeft, Line, Mode
 from tests.gateway.test_pipeline import Stages, _Gate, _Watch
 
@@ -252,16 +252,26 @@ async def test_who_leaves_is_not_waited_for_and_what_was_decided_is_recorded(
     assert END not in stages.watched[0].text
 
 
-class _News:
-    """Somebody answered an earlier question of his."""
+class _Later:
+    """Somebody answers earlier questions of theirs, one before each time it is asked for."""
 
-    async def introduce(self, reply: Reply, conversation: Conversation, /) -> Reply:
-        return reply.introduced("Your ticket was answered.\n\n", ("T-1",))
+    def __init__(self, *before: News) -> None:
+        self._news = [*before, News("Your ticket was answered.\n\n", ("T-1",))]
+
+    async def take(self, conversation: Conversation, language: str, /) -> News:
+        return self._news.pop(0) if self._news else NO_NEWS
 
 
 async def test_news_comes_first_and_once() -> None:
-    stages = Talking(next_turn=_News())
+    stages = Talking(next_turn=_Later())
     reply, read = await stages.answer()
     assert stages.line.preface == "Your ticket was answered.\n\n"
     assert reply.told == ("T-1",)
     assert read == reply.text == stages.line.preface + GOOD + MORE + END
+
+
+async def test_news_that_come_while_an_answer_leaves_wait_for_the_next_message() -> None:
+    stages = Talking(next_turn=_Later(NO_NEWS))
+    reply, read = await stages.answer()
+    assert reply.told == ()
+    assert read == reply.text == GOOD + MORE + END
