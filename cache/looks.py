@@ -1,4 +1,4 @@
-"""What was found for questions that are still on their way, so that gate and cache look only once."""
+"""Remembers what was found for a question while it is answered: gate and cache ask the same of the index."""
 
 from __future__ import annotations
 

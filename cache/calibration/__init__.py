@@ -119,8 +119,8 @@ def upper_bound(wrong: int, n: int, *, confidence: float = CONFIDENCE) -> float:
 def cut_for(probes: Probes, *, target_error: float, default: float) -> Cut:
     """The smallest cut whose bound keeps the target; the default where the probes are too few.
 
-    Nor is it lower than the default where it would hang on a few wrong probes: one that a guard holds back
-    more or less moves it far.
+    Where fewer than `_FEW` probes may be wrong, the cut is no lower than the default: with so few, a single
+    probe that a guard comes to hold back would move it far.
     """
     n = len(probes.scores)
     allowed = _wrong_allowed(n, target_error)

@@ -106,9 +106,8 @@ class GateVerdict:
     nearest_ours: Neighbour | None = None  # of what is not ours: the nearest thing that is
     topic: str | None = None  # the forbidden topic, if one decided
     judge: str  # who judged, with version: "examples@2"
-    rule: str = (
-        ""  # which of the gate's rules decided: deny, allow, example, pattern, forbidden, entry, scope …
-    )
+    # Which of the gate's rules decided: deny, allow, example, pattern, forbidden, entry, scope …
+    rule: str = ""
     scope: float | None = None  # the axis of scope by itself, 0..1; None if it was not read
     forbidden: float | None = None  # the axis of what is forbidden by itself, 0..1
     shadow: tuple[ShadowVerdict, ...] = ()  # in the order in which the rules were asked

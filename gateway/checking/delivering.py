@@ -1,4 +1,4 @@
-"""Who lets the chatbot's answers out, as one word: what audits say of them holds for that one only."""
+"""A digest of the rules by which the chatbot's answers are delivered: audits of answers hold for these only."""
 
 from __future__ import annotations
 

@@ -31,10 +31,12 @@ class Chosen:
 class TopicModes:
     """The modes of an operator's topics. Of several topics that fit, the first of the list counts."""
 
-    def __init__(self, settings: ReviewSettings, cut: Cut, *, lot: Callable[[], float] | None = None) -> None:
-        """`lot` is given by tests only; nobody who asks may know which answers are read."""
+    def __init__(
+        self, settings: ReviewSettings, cut: Cut, *, draw: Callable[[], float] | None = None
+    ) -> None:
+        """`draw` gives a number in [0, 1); tests fix it, else nobody can foresee which answers are read."""
         self._settings = settings
-        self._lot = lot or random.SystemRandom().random
+        self._draw = draw or random.SystemRandom().random
         self._documents: Sequence[tuple[int, str]] = [
             (place, pattern) for place, topic in enumerate(settings.modes) for pattern in topic.documents
         ]
@@ -59,7 +61,7 @@ class TopicModes:
         return self._chosen(topic.mode, topic.topic, topic.sample)
 
     def _chosen(self, mode: Mode, topic: str, sample: float) -> Chosen:
-        return Chosen(mode, topic, mode == "answer_then_review" and self._lot() < sample)
+        return Chosen(mode, topic, mode == "answer_then_review" and self._draw() < sample)
 
 
 def _from(draft: Draft, pattern: str) -> bool:

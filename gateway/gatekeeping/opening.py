@@ -52,9 +52,8 @@ class Gatekeeping:
     """The gate, what it may learn from, what must always pass it, and what it promises."""
 
     gate: Gate
-    forbids: (
-        Gate  # the same without the language model: it is asked of every turn, where only must not counts
-    )
+    # The same without the language model: it is asked of every turn, where only must not counts.
+    forbids: Gate
     examples: GateExamples
     canaries: Canaries
     promises: GatePromises

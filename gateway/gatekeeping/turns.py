@@ -1,7 +1,8 @@
-"""The gate over a conversation: a question is judged with the turns before it in view, and hides behind none.
+"""The gate over a conversation: a question is judged with the turns before it in view.
 
 Scope: what the question leans on says whose it is. Forbidden: the worst of the question alone, with what it
-leans on, and with all that its asker said shortly before, since attacks are spread over turns.
+leans on, and with all that its asker said shortly before, since attacks are spread over turns and harmless
+turns are put in front of them.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ class Batches(Generic[R]):
     ) -> None:
         """`write` is given up to `at_once` rows and keeps all or none; it may raise `DatabaseUnavailable`.
 
-        `is_written` says whether it has kept a row: a database that went away may have done so unheard.
+        `is_written` says whether a row is there. It is asked after the database went away while a batch was
+        written, which may have been committed although nobody heard of it.
         """
         self._write = write
         self._on_lost = on_lost

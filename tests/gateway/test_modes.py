@@ -49,7 +49,7 @@ def test_a_topic_is_known_by_its_documents_and_words(asked: str, source: str, ch
     draft = Draft(
         text="…", contexts=(Passage(text="…", source="x.md"), Passage(text="…", source=source)), model="m"
     )
-    assert TopicModes(MODES, word_cut("ja"), lot=lambda: 0.4).choose(question(asked), draft) == chosen
+    assert TopicModes(MODES, word_cut("ja"), draw=lambda: 0.4).choose(question(asked), draft) == chosen
 
 
 def test_the_sample_is_the_share_that_was_asked_for() -> None:

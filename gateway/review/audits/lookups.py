@@ -204,7 +204,7 @@ def _written(outcome: Answered, draft: Draft) -> Written:
 
 
 def _below(found: Match | Written, cut: float) -> bool:
-    """Whether an older, lower cut served this: the present one can't answer for it."""
+    """Whether an older, lower cut served this; the window of the present cut must not count it."""
     return isinstance(found, Hit) and found.tier == "vector" and found.score < cut
 
 
