@@ -13,6 +13,8 @@ from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from classifiers import ClassifierError
+from encoders import EncoderError
 from gateway.assembly import Services
 from gateway.errors import InvalidRequest, NotFound, SekishoError, StoreUnavailable
 from gateway.routes import (
@@ -77,9 +79,8 @@ def create_app(services: Services) -> FastAPI:
 
         app.add_middleware(TracedRequests, trace=services.trace)
     app.add_middleware(RequestId)
-    app.add_exception_handler(SekishoError, _named)
-    app.add_exception_handler(DatabaseUnavailable, _named)
-    app.add_exception_handler(IndexUnavailable, _named)
+    for error in (SekishoError, DatabaseUnavailable, IndexUnavailable, EncoderError, ClassifierError):
+        app.add_exception_handler(error, _named)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _named)

@@ -11,6 +11,7 @@ SekishoError                   500
 ├── TooManyAttempts            429  somebody guesses passwords
 ├── TicketNotStored            503  the question could not be kept for a person
 ├── StoreUnavailable           503  SQL can't be asked
+├── ModelUnavailable           503  an encoder or a judge can't be asked
 ├── UpstreamUnavailable        502  the chatbot could not be asked, or answered garbage
 │   └── ToolCalled                  it asked for a tool call, which nobody can check
 └── ConfigurationError         (start-up) the configuration can't be used
@@ -22,6 +23,7 @@ __all__ = [
     "ConfigurationError",
     "Conflict",
     "InvalidRequest",
+    "ModelUnavailable",
     "NameTaken",
     "NotAllowed",
     "NotAuthenticated",
@@ -106,6 +108,12 @@ class StoreUnavailable(SekishoError):  # noqa: N818
     """SQL can't be asked."""
 
     status, code = 503, "store_unavailable"
+
+
+class ModelUnavailable(SekishoError):  # noqa: N818
+    """An encoder or a judge can't be asked; of an asker's question this is an outcome, escalated."""
+
+    status, code = 503, "model_unavailable"
 
 
 class UpstreamUnavailable(SekishoError):  # noqa: N818

@@ -76,15 +76,22 @@ async def _rows_of(
 async def lines(
     db: Database, what: Exported, tenant: str, period: Period, form: Literal["csv", "jsonl"]
 ) -> AsyncIterator[str]:
-    """The same as text, row by row; CSV begins with a byte order mark, for spreadsheets."""
+    """The same as text, row by row; CSV begins with a byte order mark, for spreadsheets.
+
+    Raises:
+        DatabaseUnavailable: before the first line, if it is down at the start.
+    """
+    rows = _rows_of(db, what, tenant, period)
     if form == "jsonl":
-        async for row in _rows_of(db, what, tenant, period):
-            yield json.dumps(row, ensure_ascii=False) + "\n"
+        async for one in rows:
+            yield json.dumps(one, ensure_ascii=False) + "\n"
         return
     names = _columns(what)
+    row = await anext(rows, None)  # before the header leaves
     yield "\ufeff" + _csv_line(names)
-    async for row in _rows_of(db, what, tenant, period):
+    while row is not None:
         yield _csv_line([_inert(row[name]) for name in names])
+        row = await anext(rows, None)
 
 
 async def write_export(

@@ -8,14 +8,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gateway.domain import Step
 from storage.texts import storable
 
-__all__ = ["Json", "rendered", "rendered_steps"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["Json", "rendered", "rendered_object", "rendered_steps"]
 
 Json = dict[str, Any] | list[Any] | str | int | float | bool | None
 
@@ -44,9 +47,14 @@ def rendered(value: object) -> Json:
         case list() | tuple() | set() | frozenset() | np.ndarray():
             return [rendered(inner) for inner in value]
     if is_dataclass(value) and not isinstance(value, type):
-        named, names = _form(type(value))
-        return {"type": named} | {name: rendered(getattr(value, name)) for name in names}
+        return rendered_object(value)
     raise TypeError(f"{type(value).__name__} is no value of the domain and can't be rendered")
+
+
+def rendered_object(value: DataclassInstance) -> dict[str, Any]:
+    """A frozen dataclass of the domain as the JSON object that `rendered` makes of it."""
+    named, names = _form(type(value))
+    return {"type": named} | {name: rendered(getattr(value, name)) for name in names}
 
 
 @cache  # by class: every answer is rendered, and asking a class for its fields costs more than reading them

@@ -20,13 +20,17 @@ CLIENT, SECRET = "sekisho", "a-client-secret"
 
 
 class IdentityProvider(Serving):
-    """`claims` go into the next token; `spoil` changes the token's own claims, as a broken or wicked provider would."""
+    """`claims` go into the next token; `spoil` changes the token's own claims, as a broken or wicked provider would.
+
+    `instead` has whole replies by path, which take the place of its own.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.claims: dict[str, Any] = {}
         self.spoil: dict[str, Any] = {}
         self.foreign_key = False
+        self.instead: dict[str, Any] = {}
         self._key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
         self._asked: dict[str, dict[str, str]] = {}
 
@@ -42,7 +46,12 @@ class IdentityProvider(Serving):
         app.get("/keys")(self._keys)
         return app
 
-    async def _describe(self) -> dict[str, str]:
+    async def _describe(self) -> Any:
+        return self._said("/.well-known/openid-configuration", self.description)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What it says of itself."""
         return {
             "issuer": self.issuer,
             "authorization_endpoint": f"{self.issuer}/authorize",
@@ -73,7 +82,11 @@ class IdentityProvider(Serving):
         claims = {"iss": self.issuer, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": asked["nonce"]}
         key = RSAKey.generate_key(2048, {"kid": "one"}) if self.foreign_key else self._key
         token = jwt.encode({"alg": "RS256", "kid": "one"}, claims | self.claims | self.spoil, key)
-        return JSONResponse({"access_token": "x", "token_type": "Bearer", "id_token": token})
+        given = {"access_token": "x", "token_type": "Bearer", "id_token": token}
+        return JSONResponse(self._said("/token", given))
 
-    async def _keys(self) -> dict[str, Any]:
-        return {"keys": [self._key.as_dict(private=False)]}
+    async def _keys(self) -> Any:
+        return self._said("/keys", {"keys": [self._key.as_dict(private=False)]})
+
+    def _said(self, path: str, own: Any) -> Any:
+        return self.instead.get(path, own)

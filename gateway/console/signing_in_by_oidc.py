@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 from gateway.assembly import Services
 from gateway.console.signing_in import form, over_tls, root_of, signed_in
 from gateway.console.texts import UiLanguage, preferred
-from gateway.errors import Conflict, NotAllowed, NotAuthenticated
+from gateway.errors import Conflict, InvalidRequest, NotAllowed, NotAuthenticated
 from gateway.people.oidc import Oidc
 
 __all__ = ["back", "router", "start"]
@@ -54,7 +54,8 @@ async def back(request: Request) -> Response:
         user = await services.people.users.welcome(found.subject, found.name, tenant=tenant, role=found.role)
     except NotAllowed:
         return form(request, _language(request), problem="no_role", status=403)
-    except (NotAuthenticated, Conflict) as exc:  # a conflict says which name is taken: an admin has to act
+    except (NotAuthenticated, Conflict, InvalidRequest) as exc:
+        # It says which name is taken, or can't be one: an admin has to act.
         structlog.get_logger("sekisho.people").warning("sign-in failed", reason=str(exc))
         return form(request, _language(request), problem="oidc_failed", status=401)
     response = signed_in(request, await services.people.sessions.open(user, tenant), kept.get("next", "/"))

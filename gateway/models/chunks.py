@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from gateway.models.halves import Pieces, whole
 from gateway.models.thoughts import Spoken
 
 __all__ = ["ChatChunks", "Chunks", "ResponseEvents"]
@@ -23,7 +24,7 @@ class Chunks(Protocol):
     @property
     def text(self) -> str: ...  # of the answer, without thoughts and spaces before its first letter
 
-    def add(self, event: Mapping[str, Any], /) -> None: ...
+    def add(self, event: Mapping[str, Any], /) -> None: ...  # ValueError: nested too deeply
 
 
 class ChatChunks:
@@ -32,7 +33,7 @@ class ChatChunks:
     def __init__(self) -> None:
         self._message: dict[str, Any] = {}
         self._choice: dict[str, Any] = {"message": self._message}
-        self._spoken = Spoken()
+        self._pieces, self._spoken = Pieces(), Spoken()
         self.reply: dict[str, Any] = {}
         self.finished = False
 
@@ -43,7 +44,7 @@ class ChatChunks:
 
     def add(self, event: Mapping[str, Any], /) -> None:
         """Take in the next chunk."""
-        _merge(self.reply, {name: value for name, value in event.items() if name != "choices"})
+        _merge(self.reply, whole({name: value for name, value in event.items() if name != "choices"}))
         choices = event.get("choices")
         for choice in choices if isinstance(choices, list) else ():
             if isinstance(choice, Mapping) and choice.get("index", 0) == 0:
@@ -53,11 +54,12 @@ class ChatChunks:
         self.reply["choices"] = [self._choice]
         delta = choice.get("delta", choice.get("message"))
         delta = dict(delta) if isinstance(delta, Mapping) else {}
-        self._spoken.add(_text(delta.pop("content", None)))
-        _merge(self._message, delta)
+        ends = choice.get("finish_reason") is not None
+        self._spoken.add(self._pieces.add(_text(delta.pop("content", None)), last=ends))
+        _merge(self._message, whole(delta))
         self._message["content"] = self.text
-        _merge(self._choice, {name: value for name, value in choice.items() if name not in _SAID})
-        self.finished = self.finished or choice.get("finish_reason") is not None
+        _merge(self._choice, whole({name: value for name, value in choice.items() if name not in _SAID}))
+        self.finished = self.finished or ends
 
 
 _SAID = frozenset({"delta", "message"})
@@ -70,7 +72,7 @@ class ResponseEvents:
         self._output: list[Any] = []
         self._index: object = None  # of the message that is being written
         self._before = ""  # the messages that are written
-        self._spoken = Spoken()
+        self._pieces, self._spoken = Pieces(), Spoken()
         self.reply: dict[str, Any] = {"output": self._output}
         self.finished = False
 
@@ -84,14 +86,15 @@ class ResponseEvents:
         match event:
             case {"type": "response.output_text.delta", "delta": str(delta)}:
                 if event.get("output_index") != self._index:
+                    self._spoken.add(self._pieces.add("", last=True))
                     self._before = f"{self.text.rstrip()}\n\n" if self.text else ""
                     self._spoken = Spoken()
                 self._index = event.get("output_index")
-                self._spoken.add(delta)
+                self._spoken.add(self._pieces.add(delta, last=False))
             case {"type": "response.output_item.done", "item": item}:
-                self._output.append(item)
-            case {"type": "response.completed" | "response.incomplete", "response": Mapping() as whole}:
-                self.reply = {"output": self._output, **whole}
+                self._output.append(whole(item))
+            case {"type": "response.completed" | "response.incomplete", "response": Mapping() as response}:
+                self.reply = {"output": self._output, **whole(response)}
                 self.finished = True
 
 
@@ -113,11 +116,4 @@ def _merge(into: dict[str, Any], new: Mapping[str, Any]) -> None:
         elif isinstance(before, list) and isinstance(value, list):
             before.extend(item for item in value if item not in before)
         elif value is not None:
-            into[name] = _own(value)
-
-
-def _own(value: Any) -> Any:
-    """A copy as far down as merging writes."""
-    if isinstance(value, Mapping):
-        return {name: _own(inner) for name, inner in value.items()}
-    return list(value) if isinstance(value, list) else value
+            into[name] = value

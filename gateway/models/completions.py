@@ -19,6 +19,7 @@ from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, DefaultAi
 
 from gateway.domain import Tokens, Turn
 from gateway.errors import ToolCalled, UpstreamUnavailable
+from gateway.models.halves import whole
 from gateway.models.sizes import TooLarge, limited
 from gateway.models.wires import WIRES, NoText, WireName
 from gateway.settings import LlmSettings
@@ -214,9 +215,10 @@ class ChatModel:
                 why = None if type(exc) is APIError else exc  # an error event may repeat a key, too
                 what, cause = _silence(exc, self._timeout_s)
                 raise self._unavailable(what, cause=cause) from why
-        except ValueError as exc:
+        except (ValueError, RecursionError) as exc:
+            wrong = "nested too deeply" if isinstance(exc, RecursionError) else str(exc)
             with self._breaker:
-                raise self._unavailable(f"answered what is not JSON ({exc})", cause="unreadable") from None
+                raise self._unavailable(f"answered what is not JSON ({wrong})", cause="unreadable") from None
         with self._breaker:
             return answered
 
@@ -262,7 +264,7 @@ def _is_count(value: object) -> bool:
 
 
 def _object(content: bytes) -> Mapping[str, Any]:
-    """The JSON object of a body; ValueError says what it was instead."""
+    """The JSON object of a body, as `whole` makes it; ValueError says what it was instead."""
     if not content.strip():
         raise ValueError("an empty body")
     try:
@@ -271,11 +273,9 @@ def _object(content: bytes) -> Mapping[str, Any]:
         raise ValueError("not UTF-8") from None
     except json.JSONDecodeError as exc:
         raise ValueError(f"{exc.msg} at character {exc.pos} of {len(exc.doc)}") from None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
     if not isinstance(reply, dict):
         raise ValueError(f"a JSON {type(reply).__name__}, not an object")
-    return reply
+    return dict(whole(reply))
 
 
 def _meaning(status: int) -> str:

@@ -22,6 +22,7 @@ from gateway.people.tenants import check_tenant
 from gateway.settings import AuthSettings
 from storage.schema import api_keys
 from storage.sql import Database
+from storage.texts import storable
 
 __all__ = [
     "AdminDep",
@@ -42,6 +43,7 @@ KEY_PREFIX = "sk-sekisho-"
 _REMEMBERED_S = 5.0  # how long a key that another process revoked may go on
 REMEMBERED_KEYS = 4096  # a flood of made-up keys must not fill the memory
 SHORTEST_BOOTSTRAP_KEY = 16
+LONGEST_LABEL = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +169,13 @@ class Keys:
     async def revoke(self, key_id: str) -> None:
         """Make a key useless; a repeat changes nothing."""
         at = datetime.now(UTC)
-        of_key = api_keys.c.id == key_id
+        of_key = api_keys.c.id == storable(key_id)
         async with writing(self._db, "API keys") as connection:
             exists = (await connection.execute(select(api_keys.c.id).where(of_key))).first()
             unrevoked = update(api_keys).where(of_key, api_keys.c.revoked_at.is_(None))
             await connection.execute(unrevoked.values(revoked_at=at))
         if exists is None:
-            raise NotFound(f"there is no key {key_id}")
+            raise NotFound(f"there is no key {storable(key_id)}")
         self._revoked += 1
         self._remembered.clear()
 
@@ -238,8 +240,8 @@ def _check_owner(tenant: str, role: str, label: str, group: str) -> None:
             "a group's name has at most 40 of a-z, 0-9 and _, a letter first; none is everybody",
             param="group",
         )
-    if len(label) > 200:
-        raise InvalidRequest("a label has at most 200 characters", param="label")
+    if len(label) > LONGEST_LABEL or label != storable(label):
+        raise InvalidRequest(f"a label has at most {LONGEST_LABEL} characters, and no NUL", param="label")
 
 
 def bearer(header: str | None) -> str | None:

@@ -6,9 +6,10 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
+from pydantic import AnyHttpUrl, BaseModel, ValidationError
 
 from gateway.errors import ConfigurationError, NotAllowed, NotAuthenticated
 from gateway.people.users import PersonRole
@@ -19,6 +20,24 @@ __all__ = ["Identity", "Oidc", "Started"]
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 LEEWAY_S = 60  # clocks differ
 TIMEOUT_S = 10.0
+
+
+class _Provider(BaseModel):
+    """What a provider says of itself, as far as we go by it."""
+
+    issuer: str
+    authorization_endpoint: AnyHttpUrl
+    token_endpoint: AnyHttpUrl
+    jwks_uri: AnyHttpUrl
+
+
+class _Keys(BaseModel):
+    """The keys with which a provider signs."""
+
+    keys: list[dict[str, Any]]
+
+
+T = TypeVar("T", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +67,7 @@ class Oidc:
             )
         self._settings = settings
         self.tenant = settings.tenant  # where their role holds
-        self._found: Mapping[str, Any] | None = None
+        self._found: _Provider | None = None
 
     async def start(self, back: str) -> Started:
         """Begin; `back` is the address to which the provider sends the person.
@@ -60,7 +79,7 @@ class Oidc:
         nonce, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
         async with self._client(back) as client:
             url, state = client.create_authorization_url(
-                found["authorization_endpoint"], nonce=nonce, code_verifier=verifier
+                str(found.authorization_endpoint), nonce=nonce, code_verifier=verifier
             )
         return Started(url, {"state": state, "nonce": nonce, "verifier": verifier})
 
@@ -71,7 +90,8 @@ class Oidc:
             NotAuthenticated: if the provider does not confirm it, or this is not the answer to our question.
             NotAllowed: if they have no role here.
         """
-        if not kept or not secrets.compare_digest(answer.get("state", ""), kept["state"]):
+        state = answer.get("state", "").encode()  # which may hold anything: texts compare in ASCII only
+        if not kept or not secrets.compare_digest(state, kept["state"].encode()):
             raise NotAuthenticated("the answer does not belong to a sign-in that was begun here")
         return self._identity(await self._claims(back, answer.get("code", ""), kept))
 
@@ -84,13 +104,14 @@ class Oidc:
         found = await self._discovered()
         try:
             async with self._client(back) as client:
-                endpoint = found["token_endpoint"]
+                endpoint = str(found.token_endpoint)
                 token = await client.fetch_token(endpoint, code=code, code_verifier=kept["verifier"])
-            keys = await _read(found["jwks_uri"])
-            read = jwt.decode(token["id_token"], KeySet.import_key_set(keys), algorithms=ALGORITHMS)
+            signing = await _read(str(found.jwks_uri), _Keys)
+            keys = KeySet.import_key_set({"keys": signing.keys})
+            read = jwt.decode(str(token["id_token"]), keys, algorithms=ALGORITHMS)
             jwt.JWTClaimsRegistry(
                 leeway=LEEWAY_S,
-                iss={"essential": True, "value": found["issuer"]},
+                iss={"essential": True, "value": found.issuer},
                 aud={"essential": True, "value": self._settings.client_id},
                 sub={"essential": True},
                 exp={"essential": True},
@@ -116,18 +137,23 @@ class Oidc:
         for part in self._settings.roles_claim.split("."):
             found = found.get(part) if isinstance(found, Mapping) else None
         groups = [found] if isinstance(found, str) else found if isinstance(found, list) else []
-        given = [self._settings.roles[one] for one in groups if one in self._settings.roles]
+        names = [one for one in groups if isinstance(one, str)]
+        given = [self._settings.roles[one] for one in names if one in self._settings.roles]
         ranked: tuple[PersonRole, ...] = ("admin", "reviewer", "viewer")
         return next((one for one in ranked if one in given), self._settings.default_role)
 
-    async def _discovered(self) -> Mapping[str, Any]:
+    async def _discovered(self) -> _Provider:
         if self._found is None:
             address = f"{self._settings.issuer}/.well-known/openid-configuration"
             try:
-                found = await _read(address)
-            except (httpx2.HTTPError, ValueError) as exc:
+                found = await _read(address, _Provider)
+            except httpx2.HTTPError as exc:
                 raise NotAuthenticated(f"{address} can't be read ({type(exc).__name__})") from exc
-            if str(found.get("issuer", "")).rstrip("/") != self._settings.issuer:
+            except ValidationError as exc:
+                first = exc.errors(include_input=False)[0]
+                field = ".".join(map(str, first["loc"])) or "the document"
+                raise NotAuthenticated(f"{address} can't be read: {field}: {first['msg']}") from exc
+            if found.issuer.rstrip("/") != self._settings.issuer:
                 raise NotAuthenticated(f"{address} speaks for another issuer")
             self._found = found
         return self._found
@@ -147,6 +173,6 @@ class Oidc:
         )
 
 
-async def _read(address: str) -> Any:
+async def _read(address: str, form: type[T]) -> T:
     async with httpx2.AsyncClient(timeout=TIMEOUT_S) as http:
-        return (await http.get(address)).raise_for_status().json()
+        return form.model_validate_json((await http.get(address)).raise_for_status().content)

@@ -11,6 +11,7 @@ from gateway.errors import InvalidRequest
 from gateway.settings import Settings
 from storage.schema import api_keys, entries, memberships
 from storage.sql import Database
+from storage.texts import storable
 
 __all__ = ["check_tenant", "known_tenants", "refuse_unknown"]
 
@@ -23,9 +24,9 @@ def check_tenant(name: str) -> str:
     Raises:
         InvalidRequest: saying what would do.
     """
-    if not 0 < len(name) <= LONGEST_NAME or name != name.strip():
+    if not 0 < len(name) <= LONGEST_NAME or name != storable(name.strip()):
         raise InvalidRequest(
-            f"a tenant's name has 1 to {LONGEST_NAME} characters, and no space before or behind",
+            f"a tenant's name has 1 to {LONGEST_NAME} characters, no space before or behind and no NUL",
             param="tenant",
         )
     return name

@@ -19,6 +19,7 @@ from gateway.people.passwords import hashed
 from gateway.people.tenants import check_tenant
 from storage.schema import memberships, sessions, users
 from storage.sql import Database
+from storage.texts import storable
 
 __all__ = ["Membership", "Person", "PersonRole", "UserRecord", "Users", "memberships_of"]
 
@@ -104,8 +105,11 @@ class Users:
 
         Raises:
             Conflict: if another user or a key of the tenant has that name already.
+            InvalidRequest: naming what can't be used.
         """
         name = _checked(name, tenant, role)
+        if subject != storable(subject):
+            raise InvalidRequest("a user's subject has no NUL", param="subject")
         query = select(users.c.id).where(users.c.subject == subject)
         try:
             async with writing(self._db, "users") as connection:
@@ -119,8 +123,9 @@ class Users:
         return str(id_)
 
     async def find(self, name: str) -> UserRecord | None:
-        """One user by name."""
-        found = await self._records(name=name.strip()[: LONGEST_NAME + 1])
+        """One user by name; nobody has one that no database takes."""
+        name = name.strip()[: LONGEST_NAME + 1]
+        found = await self._records(name=name) if name == storable(name) else ()
         return found[0] if found else None
 
     async def list(self, *, tenant: str | None = None) -> list[UserRecord]:

@@ -22,6 +22,7 @@ from classifiers.faithfulness.wording import folded, terms
 from classifiers.retrieval.evidence import asked_about, without_asking
 from encoders.scripts import HAN, KATAKANA
 from gateway.errors import UpstreamUnavailable
+from gateway.models.halves import whole
 from gateway.rag.passages import RetrievedPassage
 from gateway.settings.corrective import WebSearchSettings
 
@@ -151,9 +152,9 @@ def keywords(question: str) -> str:
 
 def _pages(body: bytes) -> Sequence[_Page]:
     try:
-        results = json.loads(body)["results"]
+        results = whole(json.loads(body))["results"]
         return [page for each in results if (page := _page(each))]
-    except (ValueError, KeyError, TypeError) as exc:
+    except (ValueError, KeyError, TypeError, RecursionError) as exc:
         raise UpstreamUnavailable("the web search answered no list of results") from exc
 
 

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from gateway.people.access import AdminDep
-from gateway.rendering import rendered
-from gateway.retention.erasing import Erasure
+from gateway.rendering import rendered_object
 from gateway.routes.services import ServicesDep
 
 __all__ = ["router"]
@@ -20,7 +19,7 @@ router = APIRouter(prefix="/v1", tags=["askers"])
 async def forget(asker: str, caller: AdminDep, services: ServicesDep) -> dict[str, Any]:
     """Delete what an asker left here; `entries` are those that are asked for in their words."""
     await services.telemetry.flush()
-    return _shown(await services.erasures.forget(asker, tenant=caller.tenant, by=caller.label))
+    return rendered_object(await services.erasures.forget(asker, tenant=caller.tenant, by=caller.label))
 
 
 @router.get("/erasures")
@@ -28,10 +27,5 @@ async def erasures(
     caller: AdminDep, services: ServicesDep, limit: Annotated[int, Query(ge=1, le=200)] = 50
 ) -> dict[str, Any]:
     """What was deleted, by asker or by age, the newest first."""
-    return {"erasures": [_shown(one) for one in await services.erasures.list(caller.tenant, limit=limit)]}
-
-
-def _shown(erasure: Erasure) -> dict[str, Any]:
-    shown = rendered(erasure)
-    assert isinstance(shown, dict)  # noqa: S101 - for the type checker: a dataclass is an object
-    return shown
+    kept = await services.erasures.list(caller.tenant, limit=limit)
+    return {"erasures": [rendered_object(one) for one in kept]}

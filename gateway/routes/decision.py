@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
+from urllib.parse import quote
 
 from classifiers.faithfulness import Checked, Unchecked
 from gateway.domain import Answered, Outcome, Reply
 from gateway.rendering import Json, rendered, rendered_steps
 
 __all__ = ["answer_body", "decision", "headers"]
+
+# Of an id, all that a header can hold but the comma between ids, and the sign that begins a code.
+_AS_IT_STANDS = "".join(chr(sign) for sign in range(0x21, 0x7F) if chr(sign) not in ",%")
 
 
 def decision(reply: Reply) -> dict[str, str | float]:
@@ -32,8 +36,12 @@ def decision(reply: Reply) -> dict[str, str | float]:
 
 
 def headers(reply: Reply) -> dict[str, str]:
-    """`x-sekisho-…`, without what is not known."""
-    return {f"x-sekisho-{name}": _written(value) for name, value in decision(reply).items()}
+    """`x-sekisho-…`, without what is not known; ids of entries in percent-encoding, where they need it."""
+    known = decision(reply)
+    if "entry" in known:
+        entries = (outcome.entry for outcome in reply.outcomes if outcome.entry)
+        known["entry"] = ",".join(quote(entry, safe=_AS_IT_STANDS) for entry in entries)
+    return {f"x-sekisho-{name}": _written(value) for name, value in known.items()}
 
 
 def answer_body(reply: Reply, request_id: str) -> dict[str, Any]:

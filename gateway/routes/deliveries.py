@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from gateway.delivery.outbox import Delivery, DeliveryState
+from gateway.delivery.outbox import DeliveryState
 from gateway.people.access import AdminDep, ReviewerDep
-from gateway.rendering import rendered
+from gateway.rendering import rendered_object
 from gateway.routes.services import ServicesDep
 
 __all__ = ["router"]
@@ -26,7 +26,7 @@ async def deliveries(
 ) -> dict[str, Any]:
     """A page of deliveries, the oldest first; `state=dead` are the dead letters."""
     page = await services.desk.outbox.list(tenant=caller.tenant, state=state, limit=limit, after=after)
-    return {"deliveries": [_shown(one) for one in page.items], "next": page.next}
+    return {"deliveries": [rendered_object(one) for one in page.items], "next": page.next}
 
 
 @router.post("/resend")
@@ -38,10 +38,4 @@ async def resend_all(caller: AdminDep, services: ServicesDep) -> dict[str, int]:
 @router.post("/{delivery_id}/resend")
 async def resend(delivery_id: str, caller: AdminDep, services: ServicesDep) -> dict[str, Any]:
     """Begin again with a dead letter, under the same id."""
-    return _shown(await services.desk.outbox.resend(delivery_id, tenant=caller.tenant))
-
-
-def _shown(delivery: Delivery) -> dict[str, Any]:
-    shown = rendered(delivery)
-    assert isinstance(shown, dict)  # noqa: S101 - for the type checker: a dataclass is an object
-    return shown
+    return rendered_object(await services.desk.outbox.resend(delivery_id, tenant=caller.tenant))

@@ -6,7 +6,9 @@ from typing import Any
 
 import structlog
 
-from gateway.errors import SekishoError, StoreUnavailable
+from classifiers import ClassifierError
+from encoders import EncoderError
+from gateway.errors import ModelUnavailable, SekishoError, StoreUnavailable
 from gateway.recording.failures import log_failure
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
@@ -35,6 +37,11 @@ def named(exc: BaseException) -> SekishoError:
         case DatabaseUnavailable() | IndexUnavailable():
             log.error("store unavailable", error=str(exc))
             return StoreUnavailable("the store can't be reached, nothing was kept; please try again")
+        case EncoderError() | ClassifierError():
+            log_failure(log, "model unavailable", exc)
+            return ModelUnavailable(
+                "the model that reads or judges texts can't be asked now; please try again"
+            )
         case _:
             log_failure(log, "unforeseen error", exc)
             return SekishoError("something broke on our side; it was logged under this request's id")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from datetime import date
 from typing import Literal
 
@@ -30,5 +31,12 @@ async def export(
 ) -> StreamingResponse:
     """The tenant's rows from the first of these days to the last (UTC)."""
     written = lines(services.stores.database, what, caller.tenant, Period(since, until), form)
+    first = await anext(written, "")  # an error is still a plain error here
     named = {"content-disposition": f'attachment; filename="{what}.{form}"'}
-    return StreamingResponse(written, media_type=_TYPES[form], headers=named)
+    return StreamingResponse(_all(first, written), media_type=_TYPES[form], headers=named)
+
+
+async def _all(first: str, rest: AsyncIterator[str]) -> AsyncIterator[str]:
+    yield first
+    async for line in rest:
+        yield line

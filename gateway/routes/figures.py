@@ -13,7 +13,7 @@ from gateway.figures.rates import Rate
 from gateway.figures.report import Rates, Report
 from gateway.language import Language
 from gateway.people.access import Caller, ReviewerDep
-from gateway.rendering import rendered
+from gateway.rendering import rendered, rendered_object
 from gateway.routes.services import ServicesDep
 
 __all__ = ["router"]
@@ -82,18 +82,12 @@ def _report(report: Report) -> dict[str, Any]:
         "latency_ms": rendered(report.times.outcomes),
         "stages_ms": rendered(report.times.stages),
         "savings": rendered(report.savings),
-        "tickets": {**_object(report.tickets), "in_time": _rate(report.tickets.in_time)},
+        "tickets": {**rendered_object(report.tickets), "in_time": _rate(report.tickets.in_time)},
         "thumbs_down": _rate(report.thumbs_down),
         "judged_wrong": _rate(report.judged_wrong),
         "wrong_answers": rendered(report.wrong_answers),
         "wrong_rag_answers": rendered(report.wrong_rag_answers),
     }
-
-
-def _object(value: object) -> dict[str, Any]:
-    shown = rendered(value)
-    assert isinstance(shown, dict)  # noqa: S101 - for the type checker: a dataclass is an object
-    return shown
 
 
 def _rates(rates: Rates) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from cache.store.content import MOST_PHRASINGS, MOST_SOURCES
 from gateway.errors import NotFound
 from gateway.language import Language
 from gateway.people.access import ClientDep, ReviewerDep
-from gateway.rendering import rendered
+from gateway.rendering import rendered, rendered_object
 from gateway.review.closing import Closed, Review
 from gateway.review.closing.promotion import Publication
 from gateway.review.gate_examples import ExampleLabel
@@ -65,7 +65,7 @@ async def tickets(
     page = await services.tickets.list(
         tenant=caller.tenant, state=state, language=language, limit=limit, after=after
     )
-    return {"tickets": [_whole(ticket) for ticket in page.items], "next": page.next}
+    return {"tickets": [rendered_object(ticket) for ticket in page.items], "next": page.next}
 
 
 @router.get("/{ticket_id}")
@@ -77,13 +77,13 @@ async def ticket(ticket_id: str, caller: ClientDep, services: ServicesDep) -> di
             raise NotFound(f"there is no ticket {found.id}")
         return _polled(found)
     events = await services.tickets.events(found.id, tenant=caller.tenant)
-    return {**_whole(found), "events": [rendered(event) for event in events]}
+    return {**rendered_object(found), "events": [rendered(event) for event in events]}
 
 
 @router.post("/{ticket_id}/claim")
 async def claim(ticket_id: str, caller: ReviewerDep, services: ServicesDep) -> dict[str, Any]:
     """Take a ticket to work on it; 409 if another holds it."""
-    return _whole(await services.tickets.claim(ticket_id, tenant=caller.tenant, by=caller.label))
+    return rendered_object(await services.tickets.claim(ticket_id, tenant=caller.tenant, by=caller.label))
 
 
 @router.post("/{ticket_id}/release")
@@ -92,7 +92,7 @@ async def release(ticket_id: str, caller: ReviewerDep, services: ServicesDep) ->
     released = services.tickets.release(
         ticket_id, tenant=caller.tenant, by=caller.label, as_admin=caller.may("admin")
     )
-    return _whole(await released)
+    return rendered_object(await released)
 
 
 @router.post("/{ticket_id}/dismiss")
@@ -129,7 +129,7 @@ def _review(body: ReviewBody) -> Review:
 
 
 def _closed(closed: Closed) -> dict[str, Any]:
-    return {**_whole(closed.ticket), "example": rendered(closed.example)}
+    return {**rendered_object(closed.ticket), "example": rendered(closed.example)}
 
 
 def _publication(body: AnswerBody) -> Publication:
@@ -143,13 +143,7 @@ def _publication(body: AnswerBody) -> Publication:
     )
 
 
-def _whole(found: Ticket) -> dict[str, Any]:
-    shown = rendered(found)
-    assert isinstance(shown, dict)  # noqa: S101 - for the type checker: a dataclass is an object
-    return shown
-
-
 def _polled(found: Ticket) -> dict[str, Any]:
     """What the asker may see: no reviewer's name, no draft."""
-    shown = _whole(found)
+    shown = rendered_object(found)
     return {name: shown[name] for name in ("id", "state", "question", "answer", "created_at", "answered_at")}

@@ -121,8 +121,9 @@ async def test_a_revoked_key_stops_at_once_here_and_within_seconds_elsewhere(dat
 
 
 async def test_revoking_what_is_not_there_is_said(database: Database) -> None:
-    with pytest.raises(NotFound, match="no key nine"):
-        await Keys(database).revoke("nine")
+    for key_id, told in (("nine", "nine"), ("ni\x00e", "ni\ufffde"), ("ni\ud800e", "ni.e")):
+        with pytest.raises(NotFound, match=f"no key {told}"):
+            await Keys(database).revoke(key_id)
 
 
 async def test_a_key_of_the_settings_needs_no_store(database: Database) -> None:
@@ -172,6 +173,10 @@ async def test_a_known_key_asks_no_database(database: Database) -> None:
         ("t" * 65, "client", "", "tenant"),
         ("acme", "boss", "", "role"),
         ("acme", "client", "l" * 201, "label"),
+        ("t\x00", "client", "", "tenant"),
+        ("t\ud800", "client", "", "tenant"),
+        ("acme", "client", "l\x00", "label"),
+        ("acme", "client", "l\ud800", "label"),
     ],
 )
 async def test_a_key_for_nobody_is_refused(

@@ -62,6 +62,18 @@ def test_who_is_called_like_another_user_stays_outside_and_the_log_says_why(
     ]
 
 
+def test_who_is_called_by_what_is_no_name_stays_outside_and_the_log_says_why(
+    desk: Gateway, chromium: Chromium, identity_provider: IdentityProvider
+) -> None:
+    identity_provider.claims = {"sub": "10", "preferred_username": "ta\x00naka", "groups": ["helpdesk"]}
+    with chromium.person(desk.url) as nameless, capture_logs() as logs:
+        nameless.page.goto("/console/oidc/start")
+        expect(nameless.page.get_by_role("alert")).to_be_visible()
+    assert [one["reason"] for one in logs if one["event"] == "sign-in failed"] == [
+        "a user's name has 1 to 200 printable characters"
+    ]
+
+
 def test_a_wrong_password_is_told_and_lets_nobody_in(desk: Gateway, chromium: Chromium) -> None:
     with chromium.person(desk.url, locale="ja-JP") as stranger:
         page = stranger.page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -20,6 +21,8 @@ from gateway.exports import Exported, Period, lines, write_export
 from gateway.review.tickets import Tickets
 from storage.schema import outcomes
 from storage.sql import Database
+from tests.gateway.running import Gateway, settings
+from tests.postgres import PostgresServer
 from tests.review.asking import STEPS, question
 
 FORMULAS = ("=HYPERLINK(0)", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "＝1", "　＋1", "'=1")
@@ -101,6 +104,31 @@ async def test_an_older_file_stays_where_nothing_could_be_written(database: Data
     with pytest.raises(UnreadableTable, match="expected a file that ends in"):
         await write_export(database, "tickets", "acme", tmp_path / "t.doc", Period())
     assert (tmp_path / "t.doc").read_text("utf-8") == "older"
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_an_export_from_a_database_that_is_down_is_an_error_and_no_file(
+    postgres: PostgresServer, tmp_path: Path, form: str
+) -> None:
+    name = asyncio.run(postgres.create_database())
+    text = "gate: {enabled: false}\nstorage: {url: '${DATABASE}'}"
+
+    def goes(up: bool) -> None:
+        asyncio.run(postgres.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS {up}'))
+        ended = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+        asyncio.run(postgres.execute(ended))
+
+    with Gateway(settings(tmp_path, text, DATABASE=postgres.url(name))) as running:
+        with running.http("admin") as admin:
+            there = admin.get(f"/v1/export/tickets?form={form}")
+            goes(False)
+            away = admin.get(f"/v1/export/tickets?form={form}")
+        goes(True)
+    asyncio.run(postgres.drop_database(name))
+    assert (there.status_code, len(there.text.splitlines())) == (200, 1 if form == "csv" else 0)
+    assert (away.status_code, away.json()["error"]["code"]) == (503, "store_unavailable")
+    assert away.headers["retry-after"] == "5"
+    assert "content-disposition" not in away.headers
 
 
 async def test_memory_does_not_grow_with_the_rows(database: Database, tmp_path: Path) -> None:

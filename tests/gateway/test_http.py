@@ -6,15 +6,18 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import openai
 import pytest
 from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
+from cache.store import Incoming
+from cache.store.content import Content
 from gateway.cli import app
 from gateway.errors import NotAuthenticated
-from tests.chatbot import Chatbot, Fails, Half, HangsUp, Raw, Reply, Says, Silent
+from tests.chatbot import Chatbot, Context, Fails, Half, HangsUp, Raw, Reply, Says, Silent
 from tests.gateway.conftest import UPSTREAM
 from tests.gateway.running import KEYS, OTHER_TENANT, Gateway, settings
 
@@ -410,6 +413,44 @@ def test_halves_of_surrogate_pairs_in_earlier_turns_reach_the_chatbot_as_signs(
         )
     assert reply.headers["x-sekisho-outcome"] == "rag"
     assert "Late books?\ufffd" in [turn["content"] for turn in chatbot.asked[-1].messages]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_halves_of_surrogate_pairs_from_the_chatbot_reach_the_asker_as_signs(
+    gateway: Gateway, chatbot: Chatbot, stream: bool
+) -> None:
+    cut = Context(text=f"{LATE} \ud83d", title="Fees\ud83d", source="fees\ud83d.md")
+    chatbot.says(f"{LATE} \ude00", [cut])
+    headers, text, finish = ask(gateway, LATE_QUESTION, stream=stream)
+    assert (headers["x-sekisho-outcome"], text, finish) == ("rag", f"{LATE} \ufffd", "stop")
+    chatbot.says(f"{INVENTED} \ude00", [cut])
+    headers, _, _ = ask(gateway, LATE_QUESTION, stream=stream)
+    assert headers["x-sekisho-outcome"] == "withheld"
+    with gateway.http("reviewer") as client:
+        ticket = client.get(f"/v1/tickets/{headers['x-sekisho-ticket']}").json()
+    drafts = [step["found"] for step in ticket["steps"] if step["found"]["type"] == "draft"]
+    assert [draft["text"] for draft in drafts] == [f"{INVENTED} \ufffd"]
+
+
+def test_an_id_of_an_entry_that_no_header_can_hold_is_percent_encoded_there(gateway: Gateway) -> None:
+    asked = {
+        "料金表-1": "Where are the picture scrolls shown?",
+        "50%,scrolls": "Where is the reading garden?",
+        "fees/7-b": "Where do I find the map room?",
+    }
+    for entry_id, phrasing in asked.items():
+        content = Content(kind="ground_truth", language="en", phrasings=(phrasing,), answer="On floor 3.")
+        come = Incoming(content=content, id=entry_id)
+        gateway.do(gateway.services.stores.entries.put("default", [come], by="Sato"))
+    question = " ".join(asked.values())
+    with gateway.http() as client:
+        ours = client.post("/v1/answers", json={"question": question})
+    assert ours.json()["entry"] == ",".join(asked)
+    assert [one["entry"] for one in ours.json()["questions"]] == list(asked)
+    for headers in (ours.headers, ask(gateway, question)[0], ask(gateway, question, stream=True)[0]):
+        written = headers["x-sekisho-entry"]
+        assert written == "%E6%96%99%E9%87%91%E8%A1%A8-1,50%25%2Cscrolls,fees/7-b"
+        assert [unquote(one) for one in written.split(",")] == list(asked)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ def provider() -> Iterator[IdentityProvider]:
 @pytest.fixture(autouse=True)
 def _anew(provider: IdentityProvider) -> None:
     provider.claims, provider.spoil, provider.foreign_key = dict(TANAKA), {}, False
+    provider.instead = {}
 
 
 def _oidc(provider: IdentityProvider, **settings: Any) -> Oidc:
@@ -107,6 +108,68 @@ async def test_an_answer_to_another_question_or_a_second_time_lets_nobody_in(
     await oidc.finish(BACK, answer, kept)
     with pytest.raises(NotAuthenticated):
         await oidc.finish(BACK, answer, kept)
+
+
+@pytest.mark.parametrize("state", ["état", "状態", "", "\x00"])
+async def test_whatever_an_answer_says_of_its_question_it_is_only_another(
+    provider: IdentityProvider, state: str
+) -> None:
+    oidc = _oidc(provider)
+    _, kept = await _back(oidc)
+    with pytest.raises(NotAuthenticated, match="was begun here"):
+        await oidc.finish(BACK, {"state": state, "code": "x"}, kept)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ([], "the document: Input should be an object"),
+        ("x", "the document: Input should be an object"),
+        ({"issuer": None}, "issuer: Input should be a valid string"),
+        ({"authorization_endpoint": None}, "authorization_endpoint: URL input should be"),
+        ({"authorization_endpoint": "/authorize"}, "authorization_endpoint: Input should be a valid URL"),
+        ({"token_endpoint": 7}, "token_endpoint: URL input should be"),
+        ({"jwks_uri": "http://[::1"}, "jwks_uri: Input should be a valid URL"),
+        ({"issuer": "https://another.example"}, "speaks for another issuer"),
+    ],
+)
+async def test_what_a_provider_says_of_itself_is_checked_by_field(
+    provider: IdentityProvider, said: Any, told: str
+) -> None:
+    whole = provider.description | said if isinstance(said, dict) else said
+    provider.instead = {"/.well-known/openid-configuration": whole}
+    with pytest.raises(NotAuthenticated, match=told):
+        await _oidc(provider).start(BACK)
+
+
+@pytest.mark.parametrize("field", ["issuer", "authorization_endpoint", "token_endpoint", "jwks_uri"])
+async def test_what_a_provider_does_not_say_of_itself_is_named(
+    provider: IdentityProvider, field: str
+) -> None:
+    without = {name: value for name, value in provider.description.items() if name != field}
+    provider.instead = {"/.well-known/openid-configuration": without}
+    with pytest.raises(NotAuthenticated, match=f"{field}: Field required"):
+        await _oidc(provider).start(BACK)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        *(("/token", said) for said in ([], "x", None, {"id_token": None}, {"id_token": {}}, {})),
+        *(("/keys", said) for said in ([], "x", None, {}, {"keys": 1}, {"keys": [1]}, {"keys": [{}]})),
+    ],
+)
+async def test_a_provider_that_does_not_keep_to_the_protocol_lets_nobody_in(
+    provider: IdentityProvider, path: str, said: Any
+) -> None:
+    provider.instead = {path: said}
+    with pytest.raises(NotAuthenticated, match="did not confirm this"):
+        await _identity(_oidc(provider))
+
+
+async def test_a_group_that_is_no_name_gives_no_role(provider: IdentityProvider) -> None:
+    provider.claims = TANAKA | {"groups": [{"id": 1}, ["bosses"], 7, None, "helpdesk"]}
+    assert (await _identity(_oidc(provider))).role == "reviewer"
 
 
 async def test_a_provider_that_is_not_there_is_told(provider: IdentityProvider) -> None:

@@ -55,7 +55,7 @@ async def test_to_guess_a_password_from_its_hash_costs_what_the_rfc_says(
     assert extract_parameters(await passwords.hashed(PASSWORD)) == RFC_9106_LOW_MEMORY
 
 
-@pytest.mark.parametrize("name", ["sato", "nobody"])
+@pytest.mark.parametrize("name", ["sato", "nobody", "sato\x00", "sato\ud800", "\x00"])
 async def test_a_wrong_password_and_an_unknown_name_are_refused_alike(people: People, name: str) -> None:
     assert await people.sign_in(name, "a wrong password", address="192.0.2.1") is None
 
@@ -144,17 +144,26 @@ async def test_a_user_has_a_role_in_each_of_his_tenants(people: People) -> None:
     ("given", "param"),
     [
         ({"name": " ", "role": "viewer", "password": PASSWORD}, "name"),
+        ({"name": "x\x00", "role": "viewer", "password": PASSWORD}, "name"),
+        ({"name": "x", "role": "viewer", "password": PASSWORD, "tenant": "a\x00"}, "tenant"),
         ({"name": "x", "role": "owner", "password": PASSWORD}, "role"),
         ({"name": "x", "role": "viewer", "password": "short"}, "password"),
         ({"name": "x", "role": "viewer"}, "password"),
     ],
-    ids=["no name", "no such role", "a short password", "no password"],
+    ids=[
+        "no name",
+        "a name with NUL",
+        "a tenant with NUL",
+        "no such role",
+        "a short password",
+        "no password",
+    ],
 )
 async def test_what_cannot_be_a_user_is_refused_by_field(
     people: People, given: dict[str, str], param: str
 ) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        await people.users.add(tenant="acme", **given)  # type: ignore[arg-type]
+        await people.users.add(**{"tenant": "acme"} | given)  # type: ignore[arg-type]
     assert refused.value.param == param
 
 
@@ -171,6 +180,16 @@ async def test_the_identity_providers_user_keeps_his_account_when_his_role_chang
     assert person is not None
     assert person.role == "admin"
     assert await people.sign_in("tanaka", "", address="192.0.2.1") is None
+
+
+async def test_who_has_no_name_or_number_that_a_database_takes_is_not_welcome(people: People) -> None:
+    for subject, name, param in (
+        ("https://idp.example#1", "a\x00b", "name"),
+        ("#1\x00", "tanaka", "subject"),
+    ):
+        with pytest.raises(InvalidRequest) as refused:
+            await people.users.welcome(subject, name, tenant="acme", role="viewer")
+        assert refused.value.param == param
 
 
 async def test_all_gateways_on_a_database_sign_with_one_secret(database: Database) -> None:

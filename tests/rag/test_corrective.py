@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -110,6 +111,7 @@ FAILURES: list[Any] = [
     pytest.param(PlainTextResponse("no", status_code=500), 0.0, "failed", id="an error"),
     pytest.param(PlainTextResponse("<html>"), 0.0, "failed", id="no JSON"),
     pytest.param(JSONResponse({"answers": []}), 0.0, "failed", id="no results in it"),
+    pytest.param(PlainTextResponse('{"results": ' + "[" * 9_000), 0.0, "failed", id="nested to death"),
     pytest.param(JSONResponse({"results": "none"}), 0.0, "nothing", id="results that are no list of objects"),
     pytest.param(JSONResponse({"results": [1, {"url": 2}]}), 0.0, "nothing", id="results that are no pages"),
     pytest.param(JSONResponse({"results": [ELSEWHERE]}), 0.0, "nothing", id="nothing that treats it"),
@@ -173,6 +175,16 @@ async def test_the_engine_is_asked_by_its_own_contract(engine: Searxng) -> None:
     assert (asked["format"], asked["language"], asked["engines"]) == ("json", "ja", "wikipedia")
     assert asked["authorization"] == "Bearer k-1"
     assert [passage.path for passage in passages] == [f"https://a.example/{i}" for i in range(3)]
+
+
+async def test_half_a_character_of_a_page_is_a_sign(engine: Searxng) -> None:
+    cut = {"url": "https://a.example/\ud83d", "title": "Fees\ude00", "content": "5 EUR \ud83d\ude00 \ud83d"}
+    engine.answers(PlainTextResponse(json.dumps({"results": [cut]})))
+    search = web(engine)
+    _, [page] = await search.find(ASKED, language="en")
+    await search.close()
+    shown = (page.path, page.heading, page.text)
+    assert shown == ("https://a.example/\ufffd", "Fees\ufffd", "5 EUR \U0001f600 \ufffd")
 
 
 class DeadModel:

@@ -98,6 +98,8 @@ async def test_a_chatbot_that_does_not_stream_is_heard_in_one_piece(bot: Chatbot
         pytest.param(Raw(b'data: {"choices": []}\n\n', "text/event-stream"), "broke off its answer", id="no end"),
         pytest.param(Raw(b"data: <html>\n\n", "text/event-stream"), "what is not JSON", id="no JSON"),
         pytest.param(Raw(b"data: [1]\n\n", "text/event-stream"), "a JSON list, not an object", id="a list"),
+        pytest.param(Raw(b"data: " + b"[" * 100_000 + b"\n\n", "text/event-stream"), "not JSON (nested too deeply)", id="nested to death"),
+        pytest.param(Raw(b'data: {"x": ' + b"[" * 300 + b"]" * 300 + b"}\n\n", "text/event-stream"), "not JSON (nested too deeply)", id="nested too deeply to walk through"),
         pytest.param(Raw(b'data: {"error": {"message": "bad ' + KEY.encode() + b'"}}\n\n', "text/event-stream"), "broke off its answer with an error", id="error"),
         pytest.param(Says("x", finish_reason="content_filter"), "withheld its own answer", id="filtered"),
         pytest.param(Says(""), "without text", id="no text"),
@@ -146,6 +148,33 @@ async def test_of_a_draft_that_was_cut_off_whole_sentences_are_the_text_streamed
         assert isinstance(found, Draft)
         assert (found.text, found.unfinished, found.unreadable) == (draft, unfinished, unreadable)
         assert (found.cut_off, found.written) == (True, text)
+
+
+@pytest.mark.parametrize("contexts", ["azure-on-your-data", "openai-responses"])
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        pytest.param(["A photo \ud83d", "\ude00."], "A photo \U0001f600.", id="two halves of one"),
+        pytest.param(["A photo \ud83d", "", "\ude00"], "A photo \U0001f600", id="nothing between them"),
+        pytest.param(["\ud83d", "\ude00 A photo."], "\U0001f600 A photo.", id="at the beginning"),
+        pytest.param(["A photo \ud83d", "."], "A photo \ufffd.", id="a first half alone"),
+        pytest.param(["A photo ", "\ude00."], "A photo \ufffd.", id="a second half alone"),
+        pytest.param(["A photo.", "\ud83d"], "A photo.\ufffd", id="a half at the end"),
+        pytest.param(["A \ude00\ud83d", "\ud83d", "\ude00 photo."], "A \ufffd\ufffd\U0001f600 photo.", id="mixed up"),
+    ],
+)  # fmt: skip
+async def test_a_character_that_was_cut_in_two_is_whole_again(
+    bot: Chatbot, contexts: str, pieces: list[str], text: str
+) -> None:
+    cut = Context(text="Bring a \ud83d\ude00 photo\ud83d.", title="\ude00", source="photo.md")
+    bot.says("".join(pieces), [cut], pieces=pieces)
+    rag = rag_of(bot, contexts)
+    streamed, heard = await listen(rag)
+    await rag.close()
+    assert isinstance(streamed, Draft)
+    assert streamed.text == text
+    assert [one.text for one in streamed.contexts] == ["Bring a \U0001f600 photo\ufffd."]
+    assert all(text.startswith(part.text.rstrip()) for part in heard)
 
 
 THOUGHTS = "<think>\nThe user wants to know when. We never close.\n</think>\n\n"
@@ -235,3 +264,10 @@ def test_two_messages_of_a_response_are_two_paragraphs() -> None:
     for index, delta in ((1, "One. "), (1, "Two."), (3, "Three.")):
         events.add({"type": "response.output_text.delta", "output_index": index, "delta": delta})
     assert events.text == "One. Two.\n\nThree."
+
+
+def test_a_half_at_the_end_of_a_message_does_not_wait_for_the_next() -> None:
+    events = ResponseEvents()
+    for index, delta in ((1, "One.\ud83d"), (3, "\ude00Two.")):
+        events.add({"type": "response.output_text.delta", "output_index": index, "delta": delta})
+    assert events.text == "One.\ufffd\n\n\ufffdTwo."

@@ -143,6 +143,22 @@ async def test_an_answer_in_parts_is_one_text(bot: Chatbot, rag: UpstreamRag) ->
     assert (await ask(rag)) == Draft(text=OPEN, contexts=(), model="rag-1")
 
 
+@pytest.mark.parametrize("place", ["azure-on-your-data", "openai-responses", "contexts", "@.contexts"])
+async def test_half_a_character_is_a_sign_in_the_answer_and_in_its_contexts(bot: Chatbot, place: str) -> None:
+    context = Context(text="Bring \ude00 a photo\ud83d.", title="\ud83d", source="photo\ud83d.md")
+    where: Any = place.removeprefix("@.")
+    bot.says("A photo\ud83d", [context], place=where, model="chat\ud83d", also=["And \ude00 more."])
+    rag = UpstreamRag.of(settings(bot, contexts=place))
+    asked = question(HOURS)
+    asked = replace(asked, conversation=replace(asked.conversation, choices=2))
+    draft = await rag.ask(asked, encoded(HOURS))
+    await rag.close()
+    assert isinstance(draft, Draft)
+    assert (draft.text, draft.model) == ("A photo\ufffd", "chat\ufffd")
+    assert [one.text for one in draft.others] in ([], ["And \ufffd more."])  # /responses knows no choices
+    assert [(p.text, p.source) for p in draft.contexts] == [("Bring \ufffd a photo\ufffd.", "photo\ufffd.md")]
+
+
 FAILURES: dict[str, tuple[Reply, str, str]] = {
     "500": (Fails(500), "answered 500", "http_500"),
     "401": (Fails(401, f"Incorrect API key provided: {KEY}"), "answered 401 (the key was not accepted)", "http_401"),
@@ -156,7 +172,8 @@ FAILURES: dict[str, tuple[Reply, str, str]] = {
     "JSON cut short": (Raw(b'{"choices": [{"mess'), "answered what is not JSON", "unreadable"),
     "invalid UTF-8": (Raw(b'{"choices": "\xff\xfe"}'), "not UTF-8", "unreadable"),
     "binary": (Raw(bytes(range(256))), "answered what is not JSON", "unreadable"),
-    "nested to death": (Raw(b"[" * 100_000), "answered what is not JSON", "unreadable"),
+    "nested to death": (Raw(b"[" * 100_000), "not JSON (nested too deeply)", "unreadable"),
+    "nested too deeply to walk through": (Raw(b'{"x": ' + b"[" * 300 + b"]" * 300 + b"}"), "not JSON (nested too deeply)", "unreadable"),
     "empty body": (Raw(b""), "an empty body", "unreadable"),
     "a list": (Raw(b"[]"), "a JSON list, not an object", "unreadable"),
     "endless": (Says("word " * 1_000_000), "answered more than 4 MB", "unreadable"),
