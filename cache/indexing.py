@@ -13,6 +13,7 @@ from sqlalchemy import Integer, bindparam, case, select, update
 from cache.matching.evidence import spread
 from cache.reading.spelling import spelt
 from cache.store import EntryStore
+from cache.store.queries import Filters
 from encoders import Encoder, Vector
 from storage.parts import in_parts
 from storage.schema import entries, entry_phrasings
@@ -22,6 +23,7 @@ __all__ = [
     "Disagreement",
     "Progress",
     "disagreement",
+    "index_apart",
     "index_pending",
     "payload_of",
     "reindex",
@@ -89,6 +91,17 @@ async def index_pending(
     return done
 
 
+async def index_apart(store: EntryStore, index: VectorIndex, encoder: Encoder, tenant: str) -> None:
+    """Put a tenant's active entries into an index of its own: what SQL counts as indexed is in another.
+
+    Raises:
+        IndexUnavailable, EncoderError, DatabaseUnavailable.
+    """
+    async for page in store.walk(tenant, Filters(state="active")):
+        for batch in in_parts(page.entries, BATCH):
+            await index.upsert(await _points(store, encoder, [entry.id for entry in batch]))
+
+
 async def _index_all(
     store: EntryStore,
     index: VectorIndex,
@@ -99,11 +112,11 @@ async def _index_all(
 ) -> None:
     """A batch after the other; while one is written, the next one is encoded."""
     batches = [*in_parts(behind, BATCH)]
-    coming = asyncio.ensure_future(_points(store, encoder, batches[0]))
+    coming = asyncio.ensure_future(_points(store, encoder, _served(batches[0])))
     try:
         for batch, following in zip(batches, [*batches[1:], []], strict=True):
             points = await coming
-            coming = asyncio.ensure_future(_points(store, encoder, following))
+            coming = asyncio.ensure_future(_points(store, encoder, _served(following)))
             await _index(store, index, batch, points)
             if progress is not None:
                 progress(len(batch))
@@ -166,9 +179,13 @@ async def _behind(store: EntryStore) -> list[_Behind]:
         return [_Behind(*row) for row in await connection.execute(statement)]
 
 
-async def _points(store: EntryStore, encoder: Encoder, batch: Sequence[_Behind]) -> list[Point]:
-    """The points of those in a batch that are served."""
-    phrasings = await _phrasings(store, [one.id for one in batch if one.state == "active"])
+def _served(batch: Sequence[_Behind]) -> list[str]:
+    return [one.id for one in batch if one.state == "active"]
+
+
+async def _points(store: EntryStore, encoder: Encoder, ids: Sequence[str]) -> list[Point]:
+    """The points of entries."""
+    phrasings = await _phrasings(store, ids)
     if not phrasings:
         return []
     vectors = await encoder.encode([spelt(row.text, row.language) for row in phrasings])

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -67,9 +67,9 @@ from storage.vectors import IndexUnavailable
 if TYPE_CHECKING:
     from gateway.tracing.otel import OtelTrace
 
-__all__ = ["Services", "assemble"]
+__all__ = ["Services", "approvals_of", "assemble"]
 
-REVIEWS_S = 3600.0  # days of review pass at midnight (UTC)
+REVIEWS_S = 3600.0  # days of review pass at midnight
 CATCH_UP_S = 3.0  # entries written elsewhere (an import, another replica) are indexed this soon
 
 
@@ -131,7 +131,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     await _make_ready(settings, stores)
     metrics = Metrics(CollectorRegistry())
     background = Background(metrics.broken_loops)
-    approvals = _approvals(settings.cache, stores)
+    approvals = approvals_of(settings.cache, stores)
     acceptances = _acceptances(stores, approvals, metrics)
     gatekeeping = await stack.enter_async_context(open_gate(settings, stores, metrics.gatekeeping))
     chatbot = around_rag(await open_rag(settings.upstream, stores, metrics.retrieval, stack))
@@ -276,7 +276,8 @@ def _lookups(
     )
 
 
-def _approvals(settings: CacheSettings, stores: Stores) -> Approvals:
+def approvals_of(settings: CacheSettings, stores: Stores) -> Approvals:
+    """Who looks at an entry before it is served on these stores."""
     trials = Trials(stores.shelf, stores.entries, stores.entry_index, stores.encoder)
     return Approvals(stores.database, trials, stores.encoder, on_collision=settings.on_collision)
 
@@ -338,7 +339,7 @@ async def _ask_for_reviews(stores: Stores, overdue: Overdue) -> None:
     """Ask reviewers for entries whose day of review has come."""
     while True:
         try:
-            await review_overdue(stores.database, today=datetime.now(UTC).date(), overdue=overdue)
+            await review_overdue(stores.database, today=stores.entries.today, overdue=overdue)
         except (DatabaseUnavailable, EntryConflict) as exc:  # a conflict: somebody edits one of them just now
             structlog.get_logger("sekisho.review").warning("reviews not asked for", error=str(exc))
         await asyncio.sleep(REVIEWS_S)

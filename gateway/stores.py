@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import assert_never
 
 import structlog
@@ -95,8 +96,13 @@ class Stores:
 
 
 @asynccontextmanager
-async def open_stores(settings: Settings, *, rebuild: bool = False) -> AsyncIterator[Stores]:
+async def open_stores(
+    settings: Settings, *, rebuild: bool = False, apart: bool = False
+) -> AsyncIterator[Stores]:
     """The stores of a configuration; `rebuild` throws away indexes that another encoder made.
+
+    With `apart` a gateway may run beside: the indexes are new, empty, and gone afterwards. What SQL counts as
+    indexed is in the gateway's, so these may be filled by `index_apart` only.
 
     Raises:
         DatabaseUnavailable, IndexUnavailable, EncoderError: naming what can't be opened.
@@ -105,13 +111,16 @@ async def open_stores(settings: Settings, *, rebuild: bool = False) -> AsyncIter
         database = await stack.enter_async_context(open_database(settings))
         model = await _open_model(settings, stack)
         encoder = _remembering(model, settings)
-        indexes = [
-            await _open_index(settings, name, encoder.identity, rebuild=rebuild)
-            for name in ("entries", "passages")
-        ]
-        for index in indexes:
+        if apart:
+            settings = settings.stored_in(Path(stack.enter_context(TemporaryDirectory(prefix="sekisho-"))))
+        indexes: list[VectorIndex] = []
+        for name in ("entries", "passages"):
+            index = await _open_index(settings, name, encoder.identity, rebuild=rebuild)
             stack.push_async_callback(index.close)
-        entries = EntryStore(database, two_persons=settings.review.two_persons)
+            indexes.append(index)
+        entries = EntryStore(
+            database, two_persons=settings.review.two_persons, timezone=settings.cache.timezone
+        )
         pairs = None
         if settings.cache.pair_model:
             pairs = await open_pair_model(load_shipped_pairs, remembered=settings.encoder.remembered)

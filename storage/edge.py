@@ -124,11 +124,13 @@ class EdgeIndex:
         """Begin with an empty shard."""
         self._ensure_open()
         await self._stop_optimiser()
-        async with self._writing:
-            present = self._folder.following()
-            shard = await to_thread.run_sync(Shard.create, self._folder.shard(present), self._identity)
-            await self._change_over(shard, present)
-        self._leaving = False
+        try:
+            async with self._writing:
+                present = self._folder.following()
+                shard = await to_thread.run_sync(Shard.create, self._folder.shard(present), self._identity)
+                await self._change_over(shard, present)
+        finally:
+            self._leaving = self._closed
 
     async def optimise(self) -> None:
         """Build the search graph in a copy of the shard, then change over. Nobody waits meanwhile.

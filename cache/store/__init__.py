@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from sqlalchemy import select
@@ -97,10 +97,11 @@ class EntryStore(ServedEntries):
         db: Database,
         *,
         two_persons: bool = False,
+        timezone: tzinfo = UTC,
         now: Callable[[], datetime] = now_utc,
     ) -> None:
         """With `two_persons` nothing is served that only its writer approved (`two_persons`)."""
-        super().__init__(db, now=now)
+        super().__init__(db, timezone=timezone, now=now)
         self._two_persons = two_persons
 
     async def create(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from typing import Any
 
 from sqlalchemy import select
@@ -36,8 +36,12 @@ class Phrased:
 class ServedEntries:
     """What askers may be answered with, of all tenants; every method sees one tenant's only."""
 
-    def __init__(self, db: Database, *, now: Callable[[], datetime] = now_utc) -> None:
+    def __init__(
+        self, db: Database, *, timezone: tzinfo = UTC, now: Callable[[], datetime] = now_utc
+    ) -> None:
+        """An entry's first and last day are days of `timezone`."""
         self.db = db
+        self._timezone = timezone
         self._now = now
         self._known = KnownEntries()
 
@@ -82,8 +86,8 @@ class ServedEntries:
 
     @property
     def today(self) -> date:
-        """The day by which entries are valid, in UTC."""
-        return self._now().date()
+        """The day by which entries are valid: that of the store's time zone."""
+        return self._now().astimezone(self._timezone).date()
 
     def _shelf(self, tenant: str, language: str) -> dict[str, Any]:
         return {"tenant": tenant, "language": language, "today": self.today}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -12,8 +13,9 @@ from rich.console import Console, ConsoleRenderable, RenderHook
 from rich.table import Table
 
 from gateway.people.tenants import check_tenant
+from gateway.settings import Settings
 
-__all__ = ["ConfigOption", "console", "errors", "run", "tenant_option"]
+__all__ = ["ConfigOption", "console", "errors", "on_all_cores", "run", "tenant_option"]
 
 T = TypeVar("T")
 
@@ -48,6 +50,12 @@ ConfigOption = Annotated[
 def tenant_option(help: str) -> Any:  # noqa: A002 - as Typer calls it
     """`--tenant`, checked before the command begins: nothing is written for one that nobody can reach."""
     return typer.Option(help=help, callback=check_tenant)
+
+
+def on_all_cores(settings: Settings) -> Settings:
+    """The settings for work that nobody's question waits behind."""
+    threads = max(settings.encoder.threads, os.cpu_count() or 1)
+    return settings.model_copy(update={"encoder": settings.encoder.model_copy(update={"threads": threads})})
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from cache.calibration import Cut
 from cache.store import EntryStore
 from cache.transfer import ImportReport, export_entries, import_entries
 from cache.trial.collisions import Collision
-from gateway.commands import ConfigOption, console, errors, run, tenant_option
+from gateway.commands import ConfigOption, console, errors, on_all_cores, run, tenant_option
 from gateway.errors import InvalidRequest
 from gateway.exports import Exported, Period, write_export
 from gateway.language import ASKED_IN, Language
@@ -125,7 +124,7 @@ def import_command(
 async def _indexed(settings: Settings, tenant: str, *, collisions: bool) -> Sequence[Collision]:
     """Index what was imported, and look for the tenant's entries that compete."""
     try:
-        async with open_stores(_on_all_cores(settings)) as stores:
+        async with open_stores(on_all_cores(settings)) as stores:
             with _counting("indexing") as progress:
                 await stores.index_pending(progress=progress)
             if not collisions:
@@ -135,12 +134,6 @@ async def _indexed(settings: Settings, tenant: str, *, collisions: bool) -> Sequ
     except IndexUnavailable as exc:  # SQL has them; whoever holds the index will find them
         console.print(f"not indexed yet: {exc}\nA running gateway indexes them in seconds.", style="yellow")
         return ()
-
-
-def _on_all_cores(settings: Settings) -> Settings:
-    """The settings for work that nobody's question waits behind."""
-    threads = max(settings.encoder.threads, os.cpu_count() or 1)
-    return settings.model_copy(update={"encoder": settings.encoder.model_copy(update={"threads": threads})})
 
 
 def export_command(
@@ -194,7 +187,7 @@ def reindex_command(config: ConfigOption = None) -> None:
     settings = find_settings(config)
 
     async def work() -> None:
-        async with open_stores(_on_all_cores(settings), rebuild=True) as stores:
+        async with open_stores(on_all_cores(settings), rebuild=True) as stores:
             with _counting("indexing") as progress:
                 await stores.reindex(progress=progress)
 
@@ -213,7 +206,7 @@ def calibrate_cache_command(config: ConfigOption = None) -> None:
     settings = find_settings(config)
 
     async def work() -> list[tuple[str, str, Cut]]:
-        async with open_stores(settings) as stores:
+        async with open_stores(settings, apart=True) as stores:  # probes search no index
             shelves = await stores.entries.shelves()
             return [(*shelf, await stores.shelf.calibrate(*shelf)) for shelf in shelves]
 

@@ -6,12 +6,19 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from prometheus_client import CollectorRegistry
 from rich.table import Table
 
-from gateway.assembly import assemble
-from gateway.commands import ConfigOption, console, run, tenant_option
+from cache.indexing import index_apart
+from gateway.assembly import approvals_of
+from gateway.commands import ConfigOption, console, on_all_cores, run, tenant_option
+from gateway.desk import open_desk
+from gateway.gatekeeping.policy import read_policy
+from gateway.metrics import Metrics
 from gateway.review.closing.sheets import DecidedReport, DecidedReviews
+from gateway.review.gate_examples import GateExamples
 from gateway.settings.loading import find_settings
+from gateway.stores import open_stores
 
 __all__ = ["add_to"]
 
@@ -30,15 +37,21 @@ def import_reviews(
         bool, typer.Option(help="Close the tickets; without it, only say what would be.")
     ] = False,
 ) -> None:
-    """Close tickets as an exported sheet says (CSV, JSONL or XLSX); refused rows are listed by line."""
+    """Close tickets as an exported sheet says (CSV, JSONL or XLSX); refused rows are listed by line.
+
+    A gateway may run beside: what is published here, it serves by meaning within seconds.
+    """
     settings = find_settings(config)
 
     async def work() -> DecidedReport:
-        async with assemble(settings) as services:
-            reviews = DecidedReviews(services.tickets, services.desk.closing, services.approvals)
-            report = await reviews.take(file, tenant=tenant, by=by, keep=apply)
-            await services.stores.index_pending()
-            return report
+        async with open_stores(on_all_cores(settings), apart=True) as stores:
+            if settings.cache.on_collision == "refuse":  # else nobody is told what an entry competes with
+                with console.status("looking at the entries that are served"):
+                    await index_apart(stores.entries, stores.entry_index, stores.encoder, tenant)
+            examples = GateExamples(stores.database, read_policy(settings))
+            async with open_desk(settings, stores, examples, Metrics(CollectorRegistry())) as desk:
+                reviews = DecidedReviews(desk.tickets, desk.closing, approvals_of(settings.cache, stores))
+                return await reviews.take(file, tenant=tenant, by=by, keep=apply)
 
     report = run(work())
     did = "closed" if apply else "could be closed (nothing was changed: say --apply)"

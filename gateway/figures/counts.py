@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from storage.schema import outcome_hours
 from storage.upserting import insert_into
 
-__all__ = ["FAITHFULNESS_BINS", "count", "faithfulness_bin"]
+__all__ = ["FAITHFULNESS_BINS", "count", "faithfulness_bin", "sums_of"]
 
 FAITHFULNESS_BINS = 21  # twentieths; the last one is F = 1 alone
 _DRAFTING = ("rag", "faithfulness")  # the stages that an answer from the cache spares
@@ -29,7 +29,7 @@ async def count(connection: AsyncConnection, outcomes: Iterable[Mapping[str, Any
     for row in outcomes:
         alike = (row["language"], row["outcome"], row["reason"], row["tier"] or "", row["unchecked"])
         key = (row["tenant"], _hour(row["at"]), *alike, faithfulness_bin(row["faithfulness"]))
-        hours[key].update(_counted(row))
+        hours[key].update(sums_of(row))
     if hours:
         await _add(connection, hours)
 
@@ -38,7 +38,8 @@ def _hour(at: datetime) -> datetime:
     return at.replace(minute=0, second=0, microsecond=0)
 
 
-def _counted(row: Mapping[str, Any]) -> dict[str, Any]:
+def sums_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What one outcome, given as a row of its table, adds to its hour."""
     stages, tokens = row["stage_ms"], row["tokens_in"]
     drafted = "rag" in stages
     return {

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, column, func, select, values
+from sqlalchemy import ColumnElement, Integer, Table, column, func, select, values
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.figures.counts import faithfulness_bin, sums_of
 from gateway.figures.definitions import FIGURES, Base, Figure
 from gateway.figures.periods import Period
 from gateway.figures.rates import Rate
-from storage.schema import Moment, outcome_hours
+from storage.schema import Moment, outcome_hours, outcomes
 
-__all__ = ["Count", "View", "counts_of", "rate_of", "whole_hours"]
+__all__ = ["Count", "View", "counts_before", "counts_of", "rate_of", "whole_hours"]
 
 _ALIKE = ("language", "outcome", "reason", "tier", "unchecked", "faithfulness_bin")
 _SUMS = ("n", "lookups", "drafted", "metered", "tokens_in", "tokens_out")
 _SUMS_OF_SHARES = ("faithfulness", "drafted_ms")
+_OF_ONE = (*_ALIKE[:-1], "faithfulness", "stage_ms", "tokens_in", "tokens_out")  # columns of an outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +89,28 @@ async def counts_of(
     )
     alike = [of_step.c.step, *(outcome_hours.c[name] for name in _ALIKE)]
     sums = [func.sum(outcome_hours.c[name]).label(name) for name in (*_SUMS, *_SUMS_OF_SHARES)]
-    meant: list[ColumnElement[bool]] = [
+    query = select(*alike, *sums).where(
         outcome_hours.c.hour >= of_step.c.begins,
         outcome_hours.c.hour < of_step.c.ends,
-    ]
-    if view.tenant is not None:
-        meant.append(outcome_hours.c.tenant == view.tenant)
-    if view.language is not None:
-        meant.append(outcome_hours.c.language == view.language)
-    query = select(*alike, *sums).where(*meant).group_by(*alike)
-    return [_count(row) for row in (await connection.execute(query)).mappings()]
+        *_asked(outcome_hours, view),
+    )
+    return [_count(row) for row in (await connection.execute(query.group_by(*alike))).mappings()]
+
+
+async def counts_before(connection: AsyncConnection, view: View) -> list[Count]:
+    """Everything that was counted in the period before a view's, up to the same time of day.
+
+    That time cuts an hour in two, whose counts would add what came later: there the outcomes are read.
+    """
+    before = view.before
+    until = before.period.until.astimezone(UTC)
+    hour = _whole(until)
+    query = select(*(outcomes.c[name] for name in _OF_ONE)).where(
+        outcomes.c.at >= hour, outcomes.c.at < until, *_asked(outcomes, before)
+    )
+    cut = [_count_of_one(row) for row in (await connection.execute(query)).mappings()]
+    whole = replace(before, period=replace(before.period, until=hour))
+    return [*await counts_of(connection, whole), *cut]
 
 
 def rate_of(figure: Figure | str, counts: Iterable[Count]) -> Rate:
@@ -114,9 +128,21 @@ def whole_hours(at: Any, period: Period) -> tuple[ColumnElement[bool], ColumnEle
     return at >= _whole(period.since.astimezone(UTC)), at < period.until.astimezone(UTC)
 
 
+def _asked(table: Table, view: View) -> list[ColumnElement[bool]]:
+    """Whose rows of a table are meant."""
+    meant = {"tenant": view.tenant, "language": view.language}
+    return [table.c[name] == value for name, value in meant.items() if value is not None]
+
+
 def _whole(at: datetime) -> datetime:
     """The hour that a time is in: some zones are half an hour off the others."""
     return at - timedelta(minutes=at.minute, seconds=at.second, microseconds=at.microsecond)
+
+
+def _count_of_one(outcome: Any) -> Count:
+    alike = {name: outcome[name] for name in _ALIKE[:-1]} | {"tier": outcome["tier"] or ""}
+    share = faithfulness_bin(outcome["faithfulness"])
+    return Count(step=0, **alike, faithfulness_bin=share, **sums_of(outcome))
 
 
 def _count(row: Any) -> Count:

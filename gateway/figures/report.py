@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from gateway.database import reading
 from gateway.figures.counts import FAITHFULNESS_BINS
 from gateway.figures.definitions import FIGURES
-from gateway.figures.hours import Count, View, counts_of, rate_of
+from gateway.figures.hours import Count, View, counts_before, counts_of, rate_of
 from gateway.figures.people import (
     TicketFigures,
     WrongAnswers,
@@ -102,7 +102,7 @@ class Figures:
             begins = view.period.steps()
             counts, before = (
                 await counts_of(connection, view, begins),
-                await counts_of(connection, view.before),
+                await counts_before(connection, view),
             )
             times = await times_of(connection, view)
             tickets = await tickets_of(connection, view, promise=self._promise)

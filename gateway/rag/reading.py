@@ -81,7 +81,11 @@ def read_documents(roots: Sequence[Path]) -> Iterator[SourceDocument | RefusedFi
     office, above = _Office(), _common_folder(roots)
     files = dict.fromkeys(file for root in roots for file in _files(root.absolute()))
     for file in files:  # a file inside two of the folders is one document
-        yield from _documents(file, file.relative_to(above).as_posix(), office)
+        path = file.relative_to(above).as_posix()
+        if (shown := path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")) != path:
+            yield RefusedFile(shown, "its name is not UTF-8")  # which no store can hold, and no page show
+        else:
+            yield from _documents(file, path, office)
 
 
 def _common_folder(roots: Sequence[Path]) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 from typing import Any, Literal, Self
+from zoneinfo import ZoneInfo
 
 from pydantic import Field, PrivateAttr, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -89,6 +90,7 @@ class CacheSettings(Section):
     on_breach: Literal["tighten", "pause", "alarm"] = "tighten"  # once it is shown that the target is passed
     on_collision: Literal["warn", "refuse"] = "warn"  # an entry that would compete with another is approved
     overdue: Literal["keep", "stale"] = "keep"  # what an entry is after its review_by; a ticket opens anyway
+    timezone: ZoneInfo = ZoneInfo("UTC")  # of an entry's days: valid_from, valid_until, review_by
     did_you_mean: bool = False  # whether an asker who gets no answer is shown the questions near theirs
 
     @property

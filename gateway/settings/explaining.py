@@ -51,6 +51,9 @@ def _problem_of(error: Any) -> Problem:
         case "string_pattern_mismatch" if error["ctx"]["pattern"] == NAME:
             expected = "expected at most 40 of a-z, 0-9 and _, a letter first"
             return Problem(where, f"{expected}, not {error['input']!r}")
+        case "zoneinfo_str":
+            expected = "expected a time zone's IANA name, such as Asia/Tokyo"
+            return Problem(where, f"{expected}, not {error['input']!r}")
         case _:
             secret = is_secret(where)
             told = (

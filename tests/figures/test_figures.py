@@ -64,6 +64,8 @@ async def test_where_days_begin_within_an_hour_each_hour_is_counted_once(
     report = await figures_of(database).report(seen)
     expected = long_way(row for row in rows if first <= row.at < NOW)
     assert report.rates == expected
+    earlier = timedelta(days=days)
+    assert report.before == long_way(row for row in rows if first - earlier <= row.at < NOW - earlier)
     assert sum(step.rates["questions"].count for step in report.steps) == expected["questions"].count
 
 
@@ -78,6 +80,7 @@ async def test_every_rate_is_that_of_the_raw_outcomes(database: Database, seed: 
         report = await figures_of(database).report(seen)
         expected = within(rows, seen)
         assert report.rates == long_way(expected)
+        assert report.before == long_way(within(rows, seen.before))
         assert report.languages == {
             name: long_way(row for row in expected if row.language == name)
             for name in sorted({row.language for row in expected})

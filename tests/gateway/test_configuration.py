@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import BaseModel
@@ -64,6 +66,7 @@ faithfulness: {judge: local, on_unchecked: escalate, streaming: buffer}
         pytest.param("cache:\n  target_eror: 0.1", ["line 2, cache.target_eror", "did you mean target_error"], id="misspelt key"),
         pytest.param("cash: {}", ["line 1, cash: unknown key", "did you mean cache"], id="misspelt section"),
         pytest.param("cache:\n\n  target_error: 2", ["line 3, cache.target_error", "less than 0.5", "not 2"], id="out of bounds"),
+        pytest.param("cache:\n  timezone: JST", ["line 2, cache.timezone", "IANA name, such as Asia/Tokyo, not 'JST'"], id="no time zone"),
         pytest.param("server: {port: eighty}", ["line 1, server.port", "integer", "'eighty'"], id="wrong type"),
         pytest.param("faithfulness: local", ["line 1, faithfulness: expected the keys", "not 'local'"], id="a text for a section"),
         pytest.param("gate:", ["line 1, gate: expected the keys", "not an empty section"], id="an empty section"),
@@ -159,7 +162,7 @@ def test_json_around_a_key_is_not_blamed_for_what_the_file_says(
 
 def test_every_value_can_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for where, value in _values(load_settings()):
-        told = str(value) if isinstance(value, str | Path) else json.dumps(value, default=_plain)
+        told = str(value) if isinstance(value, str | Path | ZoneInfo) else json.dumps(value, default=_plain)
         with monkeypatch.context() as changed:
             changed.setenv("SEKISHO_" + "__".join(where).upper(), told)
             assert dict(_values(load_settings()))[where] == value, where
@@ -257,6 +260,7 @@ def test_check_config_reads_the_documents(write, tmp_path: Path) -> None:
     (tmp_path / "docs" / "good.md").write_text("# Hours\n\nWe open at nine.", "utf-8")
     (tmp_path / "docs" / "empty.txt").write_text("", "utf-8")
     (tmp_path / "docs" / "sjis.txt").write_bytes("九時に開きます".encode("shift_jis"))
+    (tmp_path / "docs" / os.fsdecode("料金.md".encode("cp932"))).write_text("# Fees\n\n10 yen.", "utf-8")
     (tmp_path / "nothing").mkdir()
     said = {}
     for folder in ("docs", "nothing"):
@@ -264,7 +268,8 @@ def test_check_config_reads_the_documents(write, tmp_path: Path) -> None:
         result = CliRunner().invoke(app, ["check-config", "--config", str(file)], env={"COLUMNS": "200"})
         said[folder] = result.output
     assert not [text for text in said.values() if "sound" in text], "beside a warning nothing is sound"
-    assert "1 documents read, 2 can't be." in said["docs"]
+    assert "1 documents read, 3 can't be." in said["docs"]
+    assert r"\x97\xbf\x8b\xe0.md: its name is not UTF-8" in said["docs"]
     assert "empty.txt: no text in it" in said["docs"]
     assert "sjis.txt: not UTF-8" in said["docs"]
     assert "there are none" not in said["docs"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -120,10 +121,12 @@ async def test_a_document_that_cannot_be_read_any_more_stays_as_it_was(
     before = await passages(database)
     (folder / "library.md").write_bytes(b"\xff\xfe broken")
     (folder / "rows.jsonl").write_text('{"title": "A", "text": "Fine."}\n{"title": "B"')
+    (folder / os.fsdecode("料金.md".encode("cp932"))).write_text("10 yen.")
     report = await documents.ingest([folder])
     assert [str(file) for file in report.refused] == [
         "library.md: not UTF-8: byte 0xff at position 0",
         "rows.jsonl, line 2: not JSON",
+        r"\x97\xbf\x8b\xe0.md: its name is not UTF-8",
     ]
     assert report.removed == ()
     assert await passages(database) == before

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from zipfile import ZipFile
@@ -73,6 +74,21 @@ def test_a_file_that_cannot_be_read_is_named_and_the_rest_is_read(
     assert list(documents) == ["good.md"]
     assert list(refused) == [name]
     assert refused[name].startswith(reason)
+
+
+def test_a_name_that_is_not_utf8_is_told_so_that_it_can_be_written_down(tmp_path: Path) -> None:
+    """As a zip file of Windows has them, unpacked on Linux; a folder's name counts, too."""
+    (tmp_path / "good.md").write_text("# Good\n\nRead me.")
+    folder, file = (tmp_path / os.fsdecode(name.encode("cp932")) for name in ("規則", "料金表.txt"))
+    folder.mkdir()
+    for made in (folder / "fees.md", file):
+        made.write_text("A copy costs 10 yen.")
+    documents, refused = read(tmp_path)
+    assert list(documents) == ["good.md"]
+    assert refused == {
+        r"\x8bK\x91\xa5/fees.md": "its name is not UTF-8",
+        r"\x97\xbf\x8b\xe0\x95\.txt": "its name is not UTF-8",
+    }
 
 
 def test_a_page_may_leave_open_what_browsers_close(tmp_path: Path) -> None:

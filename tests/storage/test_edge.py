@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
@@ -301,6 +302,28 @@ async def test_closing_and_clearing_do_not_wait_for_the_search_graph(
     again = await EdgeIndex.open(folder, identity=identity)
     assert len(await again.ids()) == 5_000
     await again.close()
+
+
+@contextmanager
+def without_a_place(folder: Path) -> Iterator[None]:
+    """What is open stays open; nothing new can be made."""
+    away = folder.rename(folder.with_name("away"))
+    folder.write_text("no folder")
+    yield
+    folder.unlink()
+    away.rename(folder)
+
+
+async def test_an_index_that_could_not_be_cleared_is_optimised_as_before(
+    folder: Path, identity: EncoderIdentity
+) -> None:
+    index = await EdgeIndex.open(folder, identity=identity)
+    await index.upsert([point(number) for number in range(2_000)])
+    with without_a_place(folder), pytest.raises((OSError, IndexUnavailable)):
+        await index.clear()
+    assert len(await index.ids()) == 2_000
+    await index.optimise()
+    await index.close()
 
 
 async def test_a_search_graph_that_cannot_be_built_leaves_the_index_as_it_was(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -131,7 +131,7 @@ class _Page:
         wish = self.wish
         before = _day(wish["review_before"])
         if wish["overdue"]:
-            today = datetime.now(UTC).date()
+            today = self.visit.services.stores.entries.today
             before = min(before, today) if before else today
         return Filters(
             state=cast("EntryState | None", wish["state"] or None),
@@ -161,8 +161,9 @@ class _Page:
 
     def _row(self, entry: Entry) -> dict[str, Any]:
         t = self.visit.t
-        standing = entry.standing(self.visit.services.stores.entries.today)
-        late = entry.review_by is not None and entry.review_by < datetime.now(UTC).date()
+        today = self.visit.services.stores.entries.today
+        standing = entry.standing(today)
+        late = entry.review_by is not None and entry.review_by < today
         return {
             "id": entry.id,
             "question": entry.question,

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import product
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import Select, Table, text
@@ -142,6 +143,26 @@ async def test_only_entries_valid_today_are_served(
     await store.create("shop", valid, by="ann", state="active")
     assert (await store.find_exact("shop", valid.phrasings[0], "en") is not None) is found
     assert bool(await store.served("shop", "en")) is found
+
+
+async def test_the_days_of_an_entry_are_those_of_the_stores_time_zone(database: Database) -> None:
+    """Prices change at an office's midnight, nine hours before that of Greenwich."""
+    tokyo = ZoneInfo("Asia/Tokyo")
+    now = [datetime(2026, 3, 31, 23, 59, tzinfo=tokyo).astimezone(UTC)]
+    store = EntryStore(database, timezone=tokyo, now=lambda: now[-1])
+    old = content("How much is it?", answer="100 yen.", valid_until=date(2026, 3, 31))
+    new = content("How much is it?", answer="120 yen.", valid_from=date(2026, 4, 1))
+    for one in (old, new):
+        await store.create("shop", one, by="ann", state="active")
+
+    async def served() -> set[str]:
+        met = await store.find_exact("shop", "How much is it?", "en")
+        entries = (*await store.served("shop", "en"), *await store.whole_shelf("shop", "en"))
+        return {entry.answer for entry in entries} | ({met.entry.answer} if met else set())
+
+    assert (store.today, await served()) == (date(2026, 3, 31), {"100 yen."})
+    now.append(now[-1] + timedelta(minutes=1))
+    assert (store.today, await served()) == (date(2026, 4, 1), {"120 yen."})
 
 
 async def test_an_entry_that_was_read_before_is_served_as_another_replica_left_it(database: Database) -> None:
