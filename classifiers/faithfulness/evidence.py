@@ -8,12 +8,11 @@ from dataclasses import dataclass, fields, replace
 
 from classifiers.faithfulness.contradictions import denied, groundless, opposites, overstated, swapped
 from classifiers.faithfulness.contradictions.alternatives import agreed, alternatives, turned
+from classifiers.faithfulness.contradictions.another import told_of_another
 from classifiers.faithfulness.contradictions.bounds import turned_bounds
-from classifiers.faithfulness.contradictions.crossed import crossed
 from classifiers.faithfulness.contradictions.exchanged import exchanged_names, exchanged_things
 from classifiers.faithfulness.contradictions.facts import facts
-from classifiers.faithfulness.contradictions.misplaced import misplaced
-from classifiers.faithfulness.contradictions.recounted import recounted
+from classifiers.faithfulness.contradictions.halves import agrees_with_a_half
 from classifiers.faithfulness.contradictions.refused import refused
 from classifiers.faithfulness.lines import STOPS, Line
 from classifiers.faithfulness.passages import Passages, Place, covered
@@ -213,8 +212,8 @@ class Contexts:
         """What a statement tells of what introduces it, and the contexts of something else."""
         each = said(introduced, alone.asked.text)
         place, known = self._known.best(each), self._known.lines
-        found = crossed(each, place.window if place else (), known, _not_theirs(numbers))
-        found = found or misplaced(each, facts(each.line, known), known)
+        near, window = facts(each.line, known), place.window if place else ()
+        found = told_of_another(each, window, known, near, _not_theirs(numbers), copied=False)
         least, new = LENT[each.line.language], each.content.keys() - alone.content.keys()
         lent = {term for term in new if each.content[term] >= least}
         return tuple((told, where) for told, where in found if not lent.isdisjoint(Line(where).content))
@@ -269,6 +268,8 @@ class Contexts:
         fresh = [
             t for t in each.content if t not in counted and not each.echoes(t) and not self._known.has(t)
         ]
+        # Nothing of a whole sentence of theirs is another's.
+        another = told_of_another(each, window, known, near, _not_theirs(numbers), copied=copied)
         return Novelty(
             numbers=numbers["new"],
             counts=numbers["new count"],
@@ -281,15 +282,16 @@ class Contexts:
             word_count=len(each.content.keys() - counted),
             negation=any(negations),
             opposites=(opposites(each.line, here, window) if denies else ())
-            or (() if copied else alternatives(each, known) or refused(each, near)),
+            or (
+                ()
+                if copied or agrees_with_a_half(each, known)
+                else alternatives(each, known) or refused(each, near)
+            ),
             degrees=(overstated(each.line, here, window) if denies else ())
             or groundless(each.line, self._known.plain)
             or (turned_bounds(each.line, window) if same_matter else ()),
             swapped=swapped(each.line, here) if same_matter and self._is_the_same(each, here) else (),
-            # Nothing of a whole sentence of theirs is another's.
-            crossed=(() if whole else crossed(each, window, known, _not_theirs(numbers)))
-            or (() if copied else recounted(each.line, window, known))
-            or misplaced(each, near, known),
+            crossed=() if whole else tuple(itertools.islice(another, 1)),
         )
 
     def _covered(self, each: Said, lines: Sequence[Line]) -> float:

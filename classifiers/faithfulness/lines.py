@@ -37,15 +37,14 @@ NEGATION_EN = re.compile(
 class Line:
     """A sentence of a passage, or a statement. What few need is read when it is asked for."""
 
-    def __init__(self, text: str, *, start: int = 0, opens: bool = True, heads: Line | None = None) -> None:
+    def __init__(self, text: str, *, start: int = 0, opens: bool = True, written: str = "") -> None:
         self.text = text
+        self.written = written or text  # of a row of a table: its cells without the names of their columns
         self.start = start  # in its passage
         self.opens = opens  # the sentence that it is a part of
-        self.heads = heads  # the first row of its table, whose words belong to each row
         self.plain = folded(text)
         self.terms: Terms = terms(self.plain)
-        own = frozenset(self.terms.content) | frozenset(self.terms.light)
-        self.content: frozenset[str] = own | heads.content if heads else own
+        self.content = frozenset(self.terms.content) | frozenset(self.terms.light)
 
     @cached_property
     def language(self) -> str:
@@ -102,7 +101,7 @@ class Line:
             found.append(rest)
         if not found[1:]:
             return (self,)
-        return tuple(Line(text, opens=not at, heads=self.heads) for at, text in enumerate(found))
+        return tuple(Line(text, opens=not at) for at, text in enumerate(found))
 
     @cached_property
     def affirmed(self) -> str:
@@ -121,7 +120,7 @@ class Line:
                 (text[max(0, m.start() - 40) : m.start()], text[m.end() :][:60])
                 for m in NEGATION_EN.finditer(text)
             ]
-            return [{*_telling(before)[-1:], *_denied(after)} for before, after in cues]
+            return [{*_telling(before)[-2:], *_denied(after)} for before, after in cues]
         if self.language == "ja":
             text = CONDITION_JA.sub(" ", text)
         found = words.negations[self.language].finditer(text)

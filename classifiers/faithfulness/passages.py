@@ -14,7 +14,8 @@ from classifiers.faithfulness.lines import STOPS, Line
 from classifiers.faithfulness.quantities.pool import Quantity, QuantityPool
 from classifiers.faithfulness.said import ECHO, NEAR, Said
 from classifiers.faithfulness.statements.segmentation import sentences
-from classifiers.faithfulness.wording import is_cjk, terms
+from classifiers.faithfulness.tables import cells, named
+from classifiers.faithfulness.wording import folded, is_cjk, terms
 
 __all__ = ["Passage", "Passages", "Place", "covered"]
 
@@ -43,8 +44,9 @@ class Passage:
 
     def __init__(self, text: str) -> None:
         self.lines = list(_lines(text))
-        self.plain = "\n".join(line.plain for line in self.lines)
-        self.squeezed = "\n".join("".join(line.plain.split()) for line in self.lines)
+        written = [folded(line.written) for line in self.lines]
+        self.plain = "\n".join(written)
+        self.squeezed = "\n".join("".join(line.split()) for line in written)
         self.pairs = {pair for line in self.lines for pair in itertools.pairwise(line.terms.units)}
         self.units = {unit for line in self.lines for unit in line.terms.units}
         self.where: dict[str, list[int]] = defaultdict(list)
@@ -59,16 +61,16 @@ class Passage:
 
 
 def _lines(text: str) -> Iterator[Line]:
-    """Its sentences; the rows of a table know its first one."""
-    heads: Line | None = None
+    """Its sentences; the cells of a table each behind the name of its column, which stands above the rule."""
+    columns: list[str] = []
     for sentence in sentences(text):
-        is_row = sentence.text.startswith("|")
-        line = Line(sentence.text, start=sentence.start, heads=heads if is_row else None)
-        if not is_row:
-            heads = None
-        elif RULE.match(text, sentence.start + len(sentence.text)):
-            heads = line
-        yield line
+        row = sentence.text
+        if not row.startswith("|"):
+            columns = []
+        elif RULE.match(text, sentence.start + len(row)):
+            columns = cells(row)
+            continue
+        yield Line(named(cells(row), columns) if columns else row, start=sentence.start, written=row)
 
 
 _remembered = lru_cache(MOST_REMEMBERED)(Passage)

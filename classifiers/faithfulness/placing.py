@@ -53,7 +53,7 @@ def span_of(best: Place | None) -> PassageSpan | None:
     if best is None:
         return None
     line = best.line
-    return PassageSpan(best.passage, line.start, line.start + len(line.text), line.text)
+    return PassageSpan(best.passage, line.start, line.start + len(line.written), line.written)
 
 
 def new_parts(novelty: Novelty) -> tuple[NewPart, ...]:

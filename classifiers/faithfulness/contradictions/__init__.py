@@ -28,6 +28,7 @@ PARTICLES = {p: p for p in [*"がをにへとで", "から", "まで", "より",
 MOST_ROLES = 8  # words; in a longer sentence the word before says little about a word's part in it
 # What stands between two things of one enumeration: no particle but those that join.
 ENUMERATION = re.compile(r"[^ぁ-ん、・]*(?:(?:、|・|または|もしくは|および|ならびに|[とやか])[^ぁ-ん、・]*)+")
+MONEY = frozenset(["jpy", "usd", "eur", "gbp", "cny"])
 TELLING_PAIR = 0.65  # rarity; below it stand pairs with kana
 
 
@@ -59,7 +60,9 @@ def _drops(said: Line, here: Sequence[Line]) -> bool:
 
 
 def _free_of(near: set[str], window: Sequence[Line]) -> bool:
-    """Whether its evidence has the opposite of what is denied: 不收费, 免费."""
+    """Whether its evidence has the opposite of what is denied: 不收费, 免费; no fee, £0."""
+    if any(one.value == "0" and one.unit in MONEY for line in window for one in line.quantities):
+        return True
     pairs = ((one, other) for pair in lexicon().opposites for one, other in (pair, pair[::-1]))
     return any(one & near and _present(other, window) for one, other in pairs)
 

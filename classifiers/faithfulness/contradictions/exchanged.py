@@ -105,19 +105,13 @@ def _with_head(sequence: Sequence[str], at: int, *, behind: bool) -> tuple[str, 
 def _things(line: Line, one: Line, asked: str) -> Iterator[tuple[str, str]]:
     mine, theirs = line.words, one.words
     there = {word.base for word in theirs}
-    heads = one.heads.plain if one.heads else ""
     for a, b, c, d in replaced([word.base for word in mine], [word.base for word in theirs]):
         thing, other = _thing(mine[a:b]), _thing(theirs[c:d])
         rest = [word for word in (*mine[:a], *mine[b:]) if _tells(word)]
         copied = len(rest) >= FEWEST_COPIED and all(word.base in there for word in rest)
         if not copied or (line.language == "ja" and not _in_one_place(mine[b:], theirs[d:])):
             continue
-        if (
-            min(len(thing), len(other)) < 2
-            or thing in one.plain + heads
-            or thing in asked
-            or other in line.plain
-        ):
+        if min(len(thing), len(other)) < 2 or thing in one.plain or thing in asked or other in line.plain:
             continue
         if 2 * len({*thing} & {*other}) < min(len(thing), len(other)):  # 特質 and 特徴 may be one
             yield thing, other

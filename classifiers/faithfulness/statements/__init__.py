@@ -11,7 +11,7 @@ from typing import Final
 from classifiers.faithfulness.statements.citations import without_sources
 from classifiers.faithfulness.statements.clauses import clauses
 from classifiers.faithfulness.statements.segmentation import Sentence, script_language, sentences
-from classifiers.faithfulness.statements.speech_acts import SpeechAct, speech_act
+from classifiers.faithfulness.statements.speech_acts import SpeechAct, refers, speech_act
 
 __all__ = ["Statement", "statements", "statements_to_judge", "too_long"]
 
@@ -65,8 +65,9 @@ class Statement:
 def statements(answer: str) -> list[Statement]:
     """The statements of an answer, in order, without overlap; greetings, questions and refusals are none.
 
-    Nor is the only row of a table, where nothing else is claimed. What only a model takes for no claim is one
-    where the answer has no other: 「目盛りまで入れてください。」.
+    Nor is the only row of a table, where nothing else is claimed, nor what sends the asker to somebody, where
+    the answer knows nothing. What only a model takes for no claim is one where the answer has no other:
+    「目盛りまで入れてください。」.
     """
     return [*_remembered(answer)]
 
@@ -75,7 +76,11 @@ def statements(answer: str) -> list[Statement]:
 def _remembered(answer: str) -> tuple[Statement, ...]:
     read = sentences(answer)
     told = list(without_sources(_without_table_heads(answer, read)))
-    found = _found(answer, told, CLAIMS) or _found(answer, told, {*CLAIMS, "aside"})
+    knows_nothing = any(speech_act(sentence.text) == "refusal" for sentence in told)
+    found = _found(answer, told, CLAIMS)
+    if knows_nothing and all(refers(each.text) for each in found):
+        return ()
+    found = found or _found(answer, told, {*CLAIMS, "aside"})
     rows = sum(sentence.kind == "row" for sentence in read)
     if len(found) == rows == 1:  # whether it names columns or fills them, nobody can tell
         return ()

@@ -18,11 +18,12 @@ from classifiers.faithfulness.statements.asides import asides
 from classifiers.faithfulness.statements.citations import MARK, NUMBERED
 from classifiers.faithfulness.statements.segmentation import script_language
 
-__all__ = ["SpeechAct", "final_mark", "plain_sentence", "ruled_act", "speech_act"]
+__all__ = ["SpeechAct", "final_mark", "plain_sentence", "refers", "ruled_act", "speech_act"]
 
 SpeechAct = Literal["claim", "greeting", "offer", "refusal", "lead_in", "question", "aside"]
 LONGEST_ASIDE = 200  # characters
 ORDER: tuple[SpeechAct, ...] = ("greeting", "refusal", "offer", "lead_in", "question")
+REFERRAL, COURTESY = "referral", "courtesy"  # rules, of which no model knows
 DECORATION = re.compile(rf"[*_`~#]+|{MARK.pattern}|[\U0001F300-\U0001FAFF☺️]", re.IGNORECASE)
 SOURCE = re.compile(rf"{NUMBERED}|\(?(?:出典|来源|資料|文書|资料|文档)\s*\d+\)?", re.IGNORECASE)
 FINAL_MARKS = " \t\n.。!！…,，、:：;；)）\"'”’」』"
@@ -62,6 +63,8 @@ def speech_act(sentence: str) -> SpeechAct:
     plain = plain_sentence(sentence)
     if not any(c.isalnum() for c in plain):
         return "lead_in"  # marks alone
+    if _rules()[COURTESY].holds(plain):
+        return "greeting"
     act = ruled_act(sentence, plain)
     doubtful = len(plain) > LONGEST_ASIDE or any(p.search(plain) for p in _doubts())
     if act == "claim" and doubtful:
@@ -71,6 +74,11 @@ def speech_act(sentence: str) -> SpeechAct:
     if act != "claim":
         return act if probability >= model.confirms else "claim"
     return "aside" if probability >= model.alone else "claim"
+
+
+def refers(sentence: str) -> bool:
+    """Whether it sends the asker to somebody, and says nothing else: "please contact our service"."""
+    return _rules()[REFERRAL].holds(plain_sentence(sentence))
 
 
 def plain_sentence(sentence: str) -> str:
@@ -102,9 +110,9 @@ def _doubts() -> tuple[re.Pattern[str], ...]:
 
 
 @cache
-def _rules() -> dict[SpeechAct, _Rule]:
+def _rules() -> dict[str, _Rule]:
     data = json.loads(files(__package__).joinpath("speech_acts.json").read_text(encoding="utf-8"))
-    return {act: _rule(data[act], data["lists"]) for act in ORDER}
+    return {act: _rule(data[act], data["lists"]) for act in (*ORDER, REFERRAL, COURTESY)}
 
 
 def _rule(data: dict[str, Any], lists: dict[str, str]) -> _Rule:

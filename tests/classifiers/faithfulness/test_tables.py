@@ -57,3 +57,80 @@ async def test_an_answer_holds_to_its_row_and_column(table: str, right: str, wro
     async with judge_apart(Settings()) as judge:
         said = {text: await judge.judge(text, [table, OVERRUN], question="") for text in (right, wrong)}
     assert {text: verdict.passed for text, verdict in said.items()} == {right: True, wrong: False}  # type: ignore[union-attr]
+
+
+SAVINGS = """\
+| Product | Rate (AER) | Minimum |
+|---|---|---|
+| Easy Saver | 2.10% | £1 |
+| Fixed 1 Year | 4.20% | £1,000 |
+| Fixed 2 Years | 4.05% | £1,000 |
+| Cash ISA | 3.40% | £1 |
+"""
+LIMITS = """\
+| Limit | Everyday | Plus | Premier |
+|---|---|---|---|
+| Cash per day | £300 | £500 | £1,000 |
+| Purchases per day | £3,000 | £5,000 | £15,000 |
+"""
+COVER = """\
+| Cover | Sum per person | Excess |
+|---|---|---|
+| Medical | £5,000,000 | £75 |
+| Baggage | £1,500 | £50 |
+"""
+CARDS = """\
+| 等级 | 年消费 | 折扣 |
+|---|---|---|
+| 银卡 | 1,000元 | 98折 |
+| 金卡 | 5,000元 | 95折 |
+| 黑卡 | 20,000元 | 9折 |
+"""
+SHIPPING = """\
+| 地区 | 普通快递 | 加急 |
+|---|---|---|
+| 江浙沪 | 6元 | 15元 |
+| 其他大陆地区 | 8元 | 20元 |
+"""
+ACCOUNTS = """\
+| Account | Monthly fee | Waived when |
+|---|---|---|
+| Everyday | £0 | always free |
+| Plus | £6 | at least £2,000 is paid in during the month |
+| Premier | £15 | never |
+"""
+FURNITURE = "椅子は400円、机は800円、ベッドは1,200円です。"
+LOCKED = "登录密码连续输错5次，锁定2小时；支付密码连续输错3次，锁定24小时。"
+SIDES = [  # what a table or a list of values says, and what it says of another row, column or thing
+    (SAVINGS, "The Fixed 1 Year account pays 4.20% AER.", "The Fixed 1 Year account pays 4.05% AER."),
+    (SAVINGS, "Fixed 2 Years pays 4.05%.", "The Fixed 2 Years account pays 4.20% AER."),
+    (SAVINGS, "The Cash ISA pays 3.40% AER.", "The Easy Saver pays 3.40%."),
+    (LIMITS, "With a Plus card you can withdraw up to £500 a day.", "With a Plus card you can withdraw up to £1,000 a day."),
+    (LIMITS, "The daily cash limit of the Plus card is £500.", "The daily cash limit of the Plus card is £1,000."),
+    (LIMITS, "With Everyday you can spend £3,000 per day.", "With Everyday you can spend £5,000 per day."),
+    (COVER, "The excess for baggage is £50.", "The excess for baggage is £75."),
+    (CARDS, "银卡会员享受98折。", "银卡会员享受95折。"),
+    (CARDS, "黑卡会员打9折。", "黑卡会员打98折。"),
+    (SHIPPING, "江浙沪加急运费是15元。", "江浙沪加急运费是20元。"),
+    (SHIPPING, "其他大陆地区加急20元。", "其他大陆地区加急15元。"),
+    (ACCOUNTS, "The Premier account costs £15 a month.", "The Premier account costs £6 a month."),
+    (ACCOUNTS, "The Everyday account has no monthly fee.", "The Plus account costs £15 a month."),
+    (FURNITURE, "ベッドの処理券は1,200円です。", "ベッドの処理券は800円です。"),
+    (FURNITURE, "机は800円です。", "机は1,200円です。"),
+    (LOCKED, "登录密码连续输错5次，会锁定2小时。", "登录密码连续输错5次，会锁定24小时。"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("told", "right", "wrong"), SIDES)
+async def test_a_value_of_another_row_column_or_thing_is_stopped(told: str, right: str, wrong: str) -> None:
+    async with judge_apart(Settings()) as judge:
+        said = {text: await judge.judge(text, [told], question="") for text in (right, wrong)}
+    assert {text: verdict.passed for text, verdict in said.items()} == {right: True, wrong: False}  # type: ignore[union-attr]
+
+
+async def test_a_row_is_pointed_at_as_it_stands_in_the_context() -> None:
+    async with judge_apart(Settings()) as judge:
+        verdict = await judge.judge("The Premier account costs £15 a month.", [ACCOUNTS], question="")
+    span = verdict.statements[0].span  # type: ignore[union-attr]
+    assert span is not None
+    assert span.text == ACCOUNTS[span.start : span.end] == "| Premier | £15 | never |"

@@ -79,6 +79,19 @@ ANSWERS = {
         "The documents don't mention parking, but the fee is 5 EUR. 資料には記載がありませんが、手数料は500円です。",
         ["but the fee is 5 EUR.", "手数料は500円です。"],
     ),
+    "where the answer knows nothing, whom to ask is no claim": (
+        "I'm sorry, but I couldn't find any information about this in our documents. Please contact our customer "
+        "service. 資料には記載がありません。お手数ですが、市役所の窓口へお電話ください。 资料中没有提到这一点。您可以拨打客服热线咨询。",
+        [],
+    ),
+    "where it knows something, it is": (
+        "The fee is 5 EUR. Please contact our customer service.",
+        ["The fee is 5 EUR.", "Please contact our customer service."],
+    ),
+    "whom to ask by when is one": (
+        "The documents don't mention it. Please contact our desk within 3 days.",
+        ["Please contact our desk within 3 days."],
+    ),
     "a doubtful refusal is a claim": (
         "The documents don't say 30 EUR, but it is 20 EUR.",
         ["The documents don't say 30 EUR,", "but it is 20 EUR."],
