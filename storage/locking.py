@@ -1,4 +1,4 @@
-"""What only one transaction may do at a time, of all replicas together."""
+"""What only one transaction may do at a time, of all replicas together, and how long work lets others in."""
 
 from __future__ import annotations
 

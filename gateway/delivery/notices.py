@@ -23,6 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.delivery.courier import NotDelivered
 from gateway.delivery.outbox import Delivery, Outbox
 from gateway.errors import ConfigurationError
+from gateway.review.tickets import WAITING
 from gateway.settings.delivery import NoticeSettings
 from storage.locking import one_at_a_time
 from storage.schema import deliveries, notices, tickets
@@ -94,7 +95,7 @@ class Notices:
 
     def _is(self, what: str) -> list[ColumnElement[bool]]:
         now = datetime.now(UTC)
-        waiting = tickets.c.state.in_(("open", "claimed"))
+        waiting = tickets.c.state.in_(WAITING)
         match what:
             case "new":
                 return [waiting, tickets.c.created_at > now - RECENT]

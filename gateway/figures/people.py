@@ -16,6 +16,7 @@ from cache.calibration.audit import anytime_upper
 from gateway.figures.hours import View, whole_hours
 from gateway.figures.rates import Rate
 from gateway.review.audits.windows import ShelfReport
+from gateway.review.tickets import WAITING
 from storage.schema import audits, feedback, outcomes, tickets
 
 __all__ = [
@@ -88,9 +89,9 @@ class WrongRagAnswers:
 
 async def tickets_of(connection: AsyncConnection, view: View, *, promise: timedelta) -> TicketFigures:
     """The tickets of a view."""
-    waiting = select(tickets.c.state, func.count()).where(tickets.c.state.in_(("open", "claimed")))
+    waiting = select(tickets.c.state, func.count()).where(tickets.c.state.in_(WAITING))
     now = await _by_name(connection, _owned(waiting, tickets, view).group_by(tickets.c.state))
-    late = _owned(_counting(tickets), tickets, view).where(tickets.c.state.in_(("open", "claimed")))
+    late = _owned(_counting(tickets), tickets, view).where(tickets.c.state.in_(WAITING))
     opened = _during(_counting(tickets), tickets, tickets.c.created_at, view)
     answered = _during(_counting(tickets), tickets, tickets.c.answered_at, view)
     dismissed = _during(_counting(tickets), tickets, tickets.c.updated_at, view)

@@ -77,23 +77,23 @@ class Ageing:
             await asyncio.sleep(wait_s)
 
     async def _keep(self, counts: Mapping[str, int], *, by: str) -> Erasure | None:
-        if not any(counts.values()):
+        erasure = Erasure(tenant="", by=by, kind="age", counts=+Counter(counts))
+        if not erasure.counts:
             return None
         async with self._db.begin() as connection:
-            return await keep(connection, tenant="", by=by, kind="age", counts=counts)
+            await keep(connection, erasure)
+        return erasure
 
     async def _tickets(self, cut: datetime) -> Counter[str]:
         """Closed tickets and all that hangs on them; suggestions, most of which came from tickets."""
         counts: Counter[str] = Counter()
         closed = (tickets.c.state.in_(("answered", "dismissed")), tickets.c.updated_at < cut)
-        query = select(tickets.c.tenant, tickets.c.id).where(*closed).order_by(tickets.c.tenant)
+        query = select(tickets.c.id).where(*closed)
         while True:
             async with self._db.begin() as connection:
-                rows = (await connection.execute(query.limit(AT_ONCE))).all()
-                for tenant in {row.tenant for row in rows}:
-                    ids = [row.id for row in rows if row.tenant == tenant]
-                    counts += await delete_tickets(connection, tenant, ids)
-            if len(rows) < AT_ONCE:
+                ids = (await connection.scalars(query.limit(AT_ONCE))).all()
+                counts += await delete_tickets(connection, ids)
+            if len(ids) < AT_ONCE:
                 break
         sent = (deliveries.c.state.in_(("sent", "dead")), deliveries.c.created_at < cut)
         counts["deliveries"] += await self._delete(deliveries, *sent)

@@ -1,49 +1,53 @@
 """Forgetting an asker: what they wrote goes, what people made of it stays, and a line says that it was done.
 
-Everything is one transaction. Verified entries stay, for they are the reviewers' words; where one is asked
-for in theirs, a ticket asks whether that phrasing may stay.
+Some requests at a time: each transaction takes all that they left, so others write in between, and what a
+crash leaves are whole requests that the next try finds. Verified entries stay, for they are the reviewers'
+words; where one is asked for in theirs, a ticket asks whether that phrasing may stay.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
-from uuid import uuid4
 
 import structlog
-from sqlalchemy import insert, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.store.queries import changing
 from cache.store.rows import new_id
 from gateway.database import reading
 from gateway.errors import InvalidRequest
-from gateway.retention.traces import Traces, asker_key, chunks, traces_of
+from gateway.retention.traces import Left, left_by, traces_of
 from gateway.retention.wiping import close_requests, delete_answers, delete_tickets, redact_disputes
 from gateway.retention.words import ask_about_phrasings, forget_examples, forget_suggestions
+from storage.locking import in_turns
 from storage.schema import erasures as table
 from storage.sql import Database, DatabaseUnavailable
+from storage.upserting import insert_into
 
 __all__ = ["Erasure", "Erasures", "keep", "purge"]
 
 LONGEST_ASKER = 1_000  # characters
+AT_ONCE = 200  # requests in one transaction: nobody who writes waits long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
     """Something was deleted; neither a text nor a name is in here."""
 
-    id: str
-    at: datetime
+    id: str = field(default_factory=new_id)
+    at: datetime = field(default_factory=partial(datetime.now, UTC))
     tenant: str  # empty: of all of them, by age
     by: str
     kind: str  # asker | age
-    asker_key: str | None
-    counts: Mapping[str, int]  # rows by table
-    entries: tuple[str, ...]  # that have a phrasing in their words
+    asker_key: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)  # rows by table, none of 0
+    entries: tuple[str, ...] = ()  # that have a phrasing in their words
 
 
 class Erasures:
@@ -53,24 +57,28 @@ class Erasures:
         self._db = db
 
     async def forget(self, asker: str, *, tenant: str, by: str) -> Erasure:
-        """Delete what an asker of a tenant left here. A repeat deletes what came since.
+        """Delete what an asker of a tenant left here. A repeat deletes what came since, or was not reached.
 
-        What the database's files still hold of it goes with a later deletion if it can't go now.
+        After a crash the erasure's line counts what went until then, and that of the repeat the rest. Nothing
+        ties the two together: in feedback they are two people without a name. What the database's files still
+        hold goes with a later deletion if it can't go now.
 
         Raises:
             InvalidRequest: if the id can't be one.
-            DatabaseUnavailable: then nothing was deleted.
+            DatabaseUnavailable: what was deleted until then stays deleted.
         """
         if not 0 < len(asker) <= LONGEST_ASKER:
             raise InvalidRequest(f"asker: expected 1 to {LONGEST_ASKER} characters", param="asker")
-        async with changing(self._db, tenant) as connection:
-            traces = await traces_of(connection, tenant, asker)
-            counts, entries = await _forgotten(connection, traces, by=by)
-            key = asker_key(tenant, asker)
-            erasure = await keep(
-                connection, tenant=tenant, by=by, kind="asker", counts=counts, asker_key=key, entries=entries
-            )
-        await purge(self._db)
+        async with self._db.connect() as connection:
+            left = await left_by(connection, tenant, asker)
+        erasure = Erasure(tenant=tenant, by=by, kind="asker", asker_key=left.key)
+        try:
+            async for some in in_turns(left.parts(AT_ONCE)):
+                async with changing(self._db, tenant) as connection:
+                    erasure = await _forgotten(connection, some, erasure)
+                    await keep(connection, erasure)
+        finally:
+            await purge(self._db)
         return erasure
 
     async def list(self, tenant: str, *, limit: int = 50) -> tuple[Erasure, ...]:
@@ -91,44 +99,24 @@ async def purge(db: Database) -> None:
         structlog.get_logger("sekisho.retention").warning("deleted, but still in the files of the database")
 
 
-async def keep(
-    connection: AsyncConnection,
-    *,
-    tenant: str,
-    by: str,
-    kind: str,
-    counts: Mapping[str, int],
-    asker_key: str | None = None,
-    entries: tuple[str, ...] = (),
-) -> Erasure:
-    """Write down that something was deleted, in the transaction that does it."""
-    erasure = Erasure(
-        id=new_id(),
-        at=datetime.now(UTC),
-        tenant=tenant,
-        by=by,
-        kind=kind,
-        asker_key=asker_key,
-        counts={name: n for name, n in counts.items() if n},
-        entries=entries,
-    )
+async def keep(connection: AsyncConnection, erasure: Erasure) -> None:
+    """Write down what was deleted, in the transaction that does it; a line that is there grows."""
     values: dict[str, Any] = {name: getattr(erasure, name) for name in Erasure.__dataclass_fields__}
-    await connection.execute(insert(table).values(values | {"entries": list(entries)}))
-    return erasure
+    values["entries"] = list(erasure.entries)
+    grown = {name: values[name] for name in ("counts", "entries")}
+    adding = insert_into(connection, table).on_conflict_do_update(index_elements=["id"], set_=grown)
+    await connection.execute(adding, values)
 
 
-async def _forgotten(
-    connection: AsyncConnection, traces: Traces, *, by: str
-) -> tuple[Counter[str], tuple[str, ...]]:
-    """Delete it, table by table; what was deleted, and the entries that are asked for in their words."""
-    counts: Counter[str] = Counter()
-    aliases = {request: f"forgotten-{uuid4().hex}" for request in traces.requests}
-    counts["gate_examples"] = await forget_examples(connection, traces, by=by)
-    counts["suggestions"] = await forget_suggestions(connection, traces)
-    for some in (*chunks(traces.requests), []):
-        counts["answers"] += await delete_answers(connection, traces, some)
-    counts["ticket_events"] = await redact_disputes(connection, traces.tenant, aliases, but=traces.tickets)
-    counts += await delete_tickets(connection, traces.tenant, traces.tickets)
-    counts += await close_requests(connection, traces, aliases)
-    entries = await ask_about_phrasings(connection, traces)
-    return counts, entries
+async def _forgotten(connection: AsyncConnection, left: Left, erasure: Erasure) -> Erasure:
+    """Delete what these requests left, table by table; the erasure with it."""
+    traces = await traces_of(connection, left)
+    counts = Counter(erasure.counts)
+    counts["gate_examples"] += await forget_examples(connection, traces, by=erasure.by)
+    counts["suggestions"] += await forget_suggestions(connection, traces)
+    counts["answers"] += await delete_answers(connection, left)
+    counts["ticket_events"] += await redact_disputes(connection, traces)
+    counts += await delete_tickets(connection, traces.tickets)
+    counts += await close_requests(connection, left)
+    entries = {*erasure.entries, *await ask_about_phrasings(connection, traces)}
+    return replace(erasure, counts=+counts, entries=tuple(sorted(entries)))

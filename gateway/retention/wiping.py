@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from uuid import uuid4
+from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import Update, delete, or_, select, update
+from sqlalchemy import ColumnElement, Table, bindparam, delete, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.retention.traces import Traces, chunks, of_asker
+from gateway.retention.traces import Left, Traces, chunks, disputes, of_asker, of_requests, recorded
 from storage.schema import (
     answers,
     audits,
@@ -24,14 +23,13 @@ from storage.schema import (
 __all__ = ["close_requests", "delete_answers", "delete_tickets", "redact_disputes"]
 
 
-async def delete_answers(connection: AsyncConnection, traces: Traces, requests: Sequence[str]) -> int:
+async def delete_answers(connection: AsyncConnection, left: Left) -> int:
     """What they were answered in the last days."""
-    own = of_asker(connection, answers, traces.asker, requests)
-    gone = delete(answers).where(answers.c.tenant == traces.tenant, own)
+    gone = delete(answers).where(*of_asker(connection, answers, left))
     return (await connection.execute(gone)).rowcount
 
 
-async def delete_tickets(connection: AsyncConnection, tenant: str, ids: Sequence[str]) -> Counter[str]:
+async def delete_tickets(connection: AsyncConnection, ids: Sequence[str]) -> Counter[str]:
     """Tickets with their events, what was to be delivered of them, and the labels of their drafts.
 
     A notice to reviewers may still name them: it holds counts and numbers, no word of an asker.
@@ -41,79 +39,63 @@ async def delete_tickets(connection: AsyncConnection, tenant: str, ids: Sequence
         for table in (ticket_events, deliveries, draft_labels):
             gone = await connection.execute(delete(table).where(table.c.ticket_id.in_(some)))
             counts[table.name] += gone.rowcount
+        # By their requests: no index knows the outcomes of a ticket.
+        asked = select(tickets.c.request_id).where(tickets.c.id.in_(some))
+        named = update(outcomes).where(outcomes.c.request_id.in_(asked), outcomes.c.ticket_id.in_(some))
+        await connection.execute(named.values(ticket_id=None))
         gone = await connection.execute(delete(tickets).where(tickets.c.id.in_(some)))
         counts["tickets"] += gone.rowcount
-        unnamed = update(outcomes).where(outcomes.c.tenant == tenant, outcomes.c.ticket_id.in_(some))
-        await connection.execute(unnamed.values(ticket_id=None))
     return counts
 
 
-async def redact_disputes(
-    connection: AsyncConnection, tenant: str, aliases: Mapping[str, str], *, but: Sequence[str]
-) -> int:
+async def redact_disputes(connection: AsyncConnection, traces: Traces) -> int:
     """What they said of an answer may stand on the ticket of another who asked the same."""
-    query = select(ticket_events.c.id, ticket_events.c.ticket_id, ticket_events.c.detail)
-    query = query.join(tickets, tickets.c.id == ticket_events.c.ticket_id)
-    query = query.where(tickets.c.tenant == tenant, ticket_events.c.event == "disputed")
-    changed, going = 0, set(but)
-    for id_, ticket_id, detail in (await connection.execute(query)).all():
-        alias = aliases.get(detail.get("request_id", ""))
-        if alias is not None and ticket_id not in going:
+    left, changed = traces.left, 0
+    known = [event for request in left.requests for event in left.disputes.get(request, ())]
+    which = or_(ticket_events.c.id.in_(known), ticket_events.c.id > left.last_event)
+    for id_, ticket_id, detail in (await connection.execute(disputes(left.tenant).where(which))).all():
+        alias = left.requests.get(detail.get("request_id", ""))
+        if alias is not None and ticket_id not in traces.tickets:
             silent = {**detail, "request_id": alias, "comment": ""}
-            await connection.execute(
-                update(ticket_events).where(ticket_events.c.id == id_).values(detail=silent)
-            )
+            this = update(ticket_events).where(ticket_events.c.id == id_)
+            await connection.execute(this.values(detail=silent))
             changed += 1
     return changed
 
 
-async def close_requests(
-    connection: AsyncConnection, traces: Traces, aliases: Mapping[str, str]
-) -> Counter[str]:
+async def close_requests(connection: AsyncConnection, left: Left) -> Counter[str]:
     """Outcomes, verdicts and judged audits stay to be counted, under a request that nobody knows.
 
     In feedback they stay one person of no name: how many were not content must not change.
     """
     counts: Counter[str] = Counter()
-    nobody = f"forgotten-{uuid4().hex}"
-    for request, alias in aliases.items():
-        for name, change in _silenced(connection, traces, request, alias, nobody):
-            counts[name] += (await connection.execute(change)).rowcount
-    for some in chunks(traces.requests):
-        waiting = delete(audits).where(audits.c.tenant == traces.tenant, audits.c.request_id.in_(some))
-        waiting = waiting.where(audits.c.verdict == "open")
-        counts["audits"] += (await connection.execute(waiting)).rowcount
-        counts["audits"] += await _silence_audits(connection, traces.tenant, some, aliases)
+    unsaid = {"question": None, "question_hash": "", "asker_key": None}
+    counts["outcomes"] = await _silenced(connection, outcomes, left, recorded(left), unsaid)
+    given, silent = of_asker(connection, feedback, left), {"comment": "", "asker": left.nobody}
+    counts["feedback"] = await _silenced(connection, feedback, left, given, silent)
+    sampled = of_requests(audits, left)
+    waiting = delete(audits).where(*sampled, audits.c.verdict == "open")
+    counts["audits"] = (await connection.execute(waiting)).rowcount
+    # The verdicts are evidence of the error bound; what was asked, said and written for them is not.
+    written = update(audits).where(*sampled, audits.c.tier == "rag")
+    await connection.execute(written.values(answer="", contexts=None, topic=""))
+    counts["audits"] += await _silenced(connection, audits, left, sampled, {"question": "", "comment": ""})
     return counts
 
 
-def _silenced(
-    connection: AsyncConnection, traces: Traces, request: str, alias: str, nobody: str
-) -> list[tuple[str, Update]]:
-    of_outcome = (outcomes.c.tenant == traces.tenant, outcomes.c.request_id == request)
-    own = or_(outcomes.c.asker_key == traces.key, outcomes.c.asker_key.is_(None))
-    unsaid = {"question": None, "question_hash": "", "asker_key": None, "request_id": alias}
-    of_feedback = (feedback.c.tenant == traces.tenant, feedback.c.request_id == request)
-    own_feedback = of_asker(connection, feedback, traces.asker, [request])
-    silent = {"comment": "", "asker": nobody, "request_id": alias}
-    return [
-        ("outcomes", update(outcomes).where(*of_outcome, own).values(unsaid)),
-        ("feedback", update(feedback).where(*of_feedback, own_feedback).values(silent)),
-    ]
-
-
-async def _silence_audits(
-    connection: AsyncConnection, tenant: str, requests: Sequence[str], aliases: Mapping[str, str]
+async def _silenced(
+    connection: AsyncConnection,
+    table: Table,
+    left: Left,
+    which: Iterable[ColumnElement[bool]],
+    values: Mapping[str, str | None],
 ) -> int:
-    """The verdicts are evidence of the error bound; what was asked, said and written for them is not."""
-    query = select(audits.c.id, audits.c.request_id, audits.c.tier)
-    found = await connection.execute(
-        query.where(audits.c.tenant == tenant, audits.c.request_id.in_(requests))
-    )
-    rows = found.all()
-    for id_, request, tier in rows:
-        silent: dict[str, str | None] = {"question": "", "comment": "", "request_id": aliases[request]}
-        if tier == "rag":
-            silent |= {"answer": "", "contexts": None, "topic": ""}
-        await connection.execute(update(audits).where(audits.c.id == id_).values(silent))
+    """Rows that stay with these values, under the new names of their requests; how many they are."""
+    query = select(table.c.id, table.c.request_id).where(*which)
+    rows = (await connection.execute(query)).all()
+    renamed = update(table).where(table.c.id == bindparam("row"))
+    renamed = renamed.values({**values, "request_id": bindparam("alias")})
+    if rows:
+        named = [{"row": id_, "alias": left.requests[request]} for id_, request in rows]
+        await connection.execute(renamed, named)
     return len(rows)

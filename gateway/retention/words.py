@@ -11,20 +11,22 @@ from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.retention.traces import AT_ONCE, Traces, chunks
-from gateway.review.tickets import NewTicket, open_within
+from gateway.review.tickets import WAITING, NewTicket, Ticket, open_within
+from gateway.review.tickets.within import change, fetch
 from storage.parts import in_parts
-from storage.schema import entries, entry_phrasings, gate_examples, suggestions
+from storage.schema import entries, entry_phrasings, gate_examples, suggestions, tickets
 
 __all__ = ["ask_about_phrasings", "forget_examples", "forget_suggestions", "wipe_example"]
 
 REASON = "phrasing_of_forgotten"
+BY = "gateway"
 
 
 async def forget_suggestions(connection: AsyncConnection, traces: Traces) -> int:
     """Phrasings that were suggested in their words, whoever else asked so."""
     gone = 0
     for some in _some(traces.words):
-        own = (suggestions.c.tenant == traces.tenant, suggestions.c.exact_key.in_(some))
+        own = (suggestions.c.tenant == traces.left.tenant, suggestions.c.exact_key.in_(some))
         gone += (await connection.execute(delete(suggestions).where(*own))).rowcount
     return gone
 
@@ -35,16 +37,15 @@ async def forget_examples(connection: AsyncConnection, traces: Traces, *, by: st
     An accepted one becomes a rejected one without words: the count of decisions, by which replicas see
     that their gate is behind, must go up.
     """
-    found: set[tuple[str, str]] = set()
+    tenant = traces.left.tenant
+    found = await _examples(connection, tenant, gate_examples.c.request_id.in_(traces.left.requests))
     for some in chunks(traces.tickets):
-        found |= await _examples(connection, traces.tenant, gate_examples.c.ticket_id.in_(some))
-    for some in chunks(traces.requests):
-        found |= await _examples(connection, traces.tenant, gate_examples.c.request_id.in_(some))
+        found |= await _examples(connection, tenant, gate_examples.c.ticket_id.in_(some))
     for keys in _some(traces.gate_words):
-        found |= await _examples(connection, traces.tenant, gate_examples.c.exact_key.in_(keys))
+        found |= await _examples(connection, tenant, gate_examples.c.exact_key.in_(keys))
     for id_, state in sorted(found):
         if state == "accepted":
-            await _unteach(connection, traces.tenant, id_, by=by)
+            await _unteach(connection, tenant, id_, by=by)
         else:
             await wipe_example(connection, id_)
     return len(found)
@@ -57,16 +58,16 @@ async def wipe_example(connection: AsyncConnection, id_: str) -> None:
 
 
 async def ask_about_phrasings(connection: AsyncConnection, traces: Traces) -> tuple[str, ...]:
-    """Open a ticket for every entry that is asked for in their words; the ids of the entries."""
+    """Ask in a ticket for every entry that is asked for in their words; the ids of the entries."""
     found: dict[str, list[int]] = {}
     for some in _some(traces.words):
         query = select(entry_phrasings.c.entry_id, entry_phrasings.c.position).where(
-            entry_phrasings.c.tenant == traces.tenant, entry_phrasings.c.exact_key.in_(some)
+            entry_phrasings.c.tenant == traces.left.tenant, entry_phrasings.c.exact_key.in_(some)
         )
         for entry_id, position in (await connection.execute(query)).all():
             found.setdefault(entry_id, []).append(position)
     for entry_id in sorted(found):
-        await _ask(connection, entry_id, sorted(found[entry_id]))
+        await _ask(connection, entry_id, {position + 1 for position in found[entry_id]})
     return tuple(sorted(found))
 
 
@@ -91,26 +92,47 @@ async def _unteach(connection: AsyncConnection, tenant: str, id_: str, *, by: st
     await connection.execute(update(gate_examples).where(gate_examples.c.id == id_).values(decided))
 
 
-async def _ask(connection: AsyncConnection, entry_id: str, positions: list[int]) -> None:
-    """A ticket that nobody asked. It names the phrasings by their place, and repeats none of them."""
+async def _ask(connection: AsyncConnection, entry_id: str, places: set[int]) -> None:
+    """A ticket that nobody asked. It names the phrasings by their place, from 1, and repeats none of them.
+
+    Where one waits that names some phrasings of this revision, the others are added to it.
+    """
     query = select(entries.c.tenant, entries.c.group, entries.c.language, entries.c.revision)
     entry = (await connection.execute(query.where(entries.c.id == entry_id))).mappings().one()
-    others = entry_phrasings.c.position.not_in(positions)
+    request_id = f"{entry_id}@{entry['revision']}"
+    waiting = await _waiting(connection, entry["tenant"], entry_id, request_id)
+    told = {place for step in waiting.steps for place in step["phrasings"]} if waiting else set[int]()
+    if places <= told:
+        return
+    others = entry_phrasings.c.position.not_in([place - 1 for place in places | told])
     kept = select(entry_phrasings.c.text).where(entry_phrasings.c.entry_id == entry_id, others)
-    question = await connection.scalar(kept.order_by(entry_phrasings.c.position).limit(1))
+    first = await connection.scalar(kept.order_by(entry_phrasings.c.position).limit(1))
+    says: dict[str, Any] = {
+        "real_question": first or entry_id,
+        "question": first or entry_id,
+        "steps": [{"type": REASON, "phrasings": sorted(places | told)}],
+    }
+    if waiting:
+        await change(connection, waiting, "changed", by=BY, values=says)
+        return
     new = NewTicket(
         tenant=entry["tenant"],
         group=entry["group"],
-        request_id=f"{entry_id}@{entry['revision']}",
+        request_id=request_id,
         language=entry["language"],
-        real_question=question or entry_id,
-        question=question or entry_id,
         outcome="stale_entry",
         reason=REASON,
-        steps=[{"type": REASON, "phrasings": [position + 1 for position in positions]}],
         entry_id=entry_id,
+        **says,
     )
-    await open_within(connection, new)
+    await open_within(connection, new, by=BY)
+
+
+async def _waiting(connection: AsyncConnection, tenant: str, entry_id: str, request_id: str) -> Ticket | None:
+    own = (tickets.c.entry_id == entry_id, tickets.c.request_id == request_id, tickets.c.reason == REASON)
+    query = select(tickets.c.id).where(*own, tickets.c.state.in_(WAITING))
+    found = await connection.scalar(query.order_by(tickets.c.created_at).limit(1))
+    return await fetch(connection, found, tenant=tenant, to_change=True) if found else None
 
 
 def _some(keys: Collection[bytes]) -> Iterator[Sequence[bytes]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -13,7 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import event, func, insert, select, update
 
 from cache.store import EntryStore
 from cache.store.content import Content
@@ -21,16 +22,18 @@ from cache.store.suggestions import Suggestions
 from gateway.domain import Answered, Draft, Passage, Step, Turn
 from gateway.errors import InvalidRequest
 from gateway.recording.outcomes import OutcomeLog, OutcomeRow
-from gateway.retention import ageing
+from gateway.retention import ageing, erasing
 from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasure, Erasures
-from gateway.retention.traces import asker_key
+from gateway.retention.traces import asker_key, left_by, traces_of
+from gateway.retention.wiping import redact_disputes
 from gateway.review.feedback import Feedback
 from gateway.review.feedback.given import GivenAnswers
 from gateway.review.gate_examples import GateExamples
 from gateway.review.judgements import Judgements
 from gateway.review.tickets import Tickets
 from gateway.settings.people import FeedbackSettings, RetentionSettings
+from storage import locking
 from storage.schema import (
     answers,
     audit_windows,
@@ -272,7 +275,7 @@ async def test_what_was_counted_stays_counted(database: Database) -> None:
     await leave_traces(database, "u-1", MARK, at=OLD)
     await Erasures(database).forget("u-1", tenant="acme", by="Admin")
     async with database.connect() as connection:
-        assert await connection.scalar(select(func.count()).select_from(outcomes)) == 1
+        assert (await connection.scalars(select(outcomes.c.ticket_id))).all() == [None]
         assert await connection.scalar(select(feedback_table.c.verdict)) == "down"
         assert (await connection.scalars(select(audits.c.verdict))).all() == ["wrong", "wrong"]
         assert (await connection.scalars(select(deliveries.c.event))).all() == ["notice"]
@@ -308,6 +311,117 @@ async def test_an_entry_stays_and_a_ticket_asks_about_his_phrasing(
     assert ticket.steps == ({"type": "phrasing_of_forgotten", "phrasings": [2]},)
     assert (await store.get("acme", entry.id)).state == "active"
     assert not (await Erasures(database).forget("u-1", tenant="acme", by="Admin")).entries
+
+
+async def test_one_ticket_asks_about_all_phrasings_of_an_entry_whenever_they_are_found(
+    database: Database, store: EntryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasing, "AT_ONCE", 1)
+    texts = [f"Where does {name} live now, and since when?" for name in ("a", "b", "c")]
+    phrasings = ("Where is the office?", texts[1], texts[0])
+    written = Content(kind="ground_truth", language="en", phrasings=phrasings, answer="Here.")
+    entry = await store.create("acme", written, by="Sato", state="active")
+    for name in ("a", "b", "c"):
+        await leave_traces(database, "u-1", name, at=OLD)
+    await Erasures(database).forget("u-1", tenant="acme", by="Admin")
+    await leave_traces(database, "u-2", "b", at=OLD)
+    erasure = await Erasures(database).forget("u-2", tenant="acme", by="Admin")
+    assert erasure.entries == (entry.id,)
+    [ticket] = (await Tickets(database).list(tenant="acme")).items
+    assert ticket.steps == ({"type": "phrasing_of_forgotten", "phrasings": [2, 3]},)
+    assert (ticket.question, ticket.real_question) == ("Where is the office?",) * 2
+
+
+async def test_no_ticket_repeats_a_phrasing_that_is_found_later(
+    database: Database, store: EntryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasing, "AT_ONCE", 1)
+    phrasings = [f"Where does {name} live now, and since when?" for name in ("b", "a")]
+    written = Content(kind="ground_truth", language="en", phrasings=tuple(phrasings), answer="Here.")
+    entry = await store.create("acme", written, by="Sato", state="active")
+    for name in ("a", "b"):
+        await leave_traces(database, "u-1", name, at=OLD)
+    await Erasures(database).forget("u-1", tenant="acme", by="Admin")
+    [ticket] = (await Tickets(database).list(tenant="acme")).items
+    assert ticket.steps == ({"type": "phrasing_of_forgotten", "phrasings": [1, 2]},)
+    assert ticket.question == ticket.real_question == entry.id
+
+
+@pytest.mark.usefixtures("store")
+async def test_others_write_while_somebody_is_forgotten_and_a_repeat_ends_what_was_cut_off(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marks = [f"{MARK}{number}" for number in range(3)]
+    for mark in marks:
+        await leave_traces(database, f"u-{MARK}", mark, at=OLD)
+    await leave_traces(database, f"u-{OTHER}", OTHER, at=OLD)
+    others = await found(database, OTHER)
+    erasures = Erasures(database)
+    monkeypatch.setattr(erasing, "AT_ONCE", 1)
+    monkeypatch.setattr(locking, "TURN_S", 600.0)
+    cut_off = asyncio.create_task(erasures.forget(f"u-{MARK}", tenant="acme", by="Admin"))
+    for _ in range(3_000):
+        if await erasures.list("acme"):
+            break
+        await asyncio.sleep(0.01)
+    await Tickets(database).open(question(asker="u-3"), outcome="withheld", reason="unchecked", steps=())
+    cut_off.cancel()
+    await asyncio.gather(cut_off, return_exceptions=True)
+    [begun] = await erasures.list("acme")
+    left = [bool(await found(database, mark)) for mark in marks]
+    assert left == [False, True, True], "each request goes whole"
+    monkeypatch.setattr(locking, "TURN_S", 0.0)
+    ended = await erasures.forget(f"u-{MARK}", tenant="acme", by="Admin")
+    assert await found(database, MARK) == set()
+    assert await found(database, OTHER) == others
+    assert {one.id for one in await erasures.list("acme")} == {begun.id, ended.id}
+    assert [one.counts["answers"] for one in (begun, ended)] == [1, 2]
+    assert [one.counts["outcomes"] for one in (begun, ended)] == [1, 2]
+
+
+async def test_what_is_said_of_an_answer_while_somebody_is_forgotten_goes_too(
+    database: Database, store: EntryStore
+) -> None:
+    await leave_traces(database, "u-2", OTHER, at=OLD)
+    entry = (await store.list("acme")).entries[0]
+    async with database.begin() as connection:
+        answered = {"at": OLD, "tenant": "acme", "language": "en", "self_contained": True, "turns": []}
+        answered |= {"steps": [], "entry_id": entry.id, "real_question": MARK, "question": MARK}
+        for asker in ("u-1", "u-2"):
+            row = answered | {"asker": asker, "request_id": f"r-of-{asker}"}
+            await connection.execute(insert(answers), row)
+    said = Feedback(database, GivenAnswers(database, keep_h=72), FeedbackSettings())
+    await said.keep(tenant="acme", request_id="r-of-u-2", verdict="down", by="web")
+    async with database.connect() as connection:
+        left = await left_by(connection, "acme", "u-1")
+    await said.keep(tenant="acme", request_id="r-of-u-1", verdict="down", comment="No!", by="web")
+    async with database.begin() as connection:
+        assert await redact_disputes(connection, await traces_of(connection, left)) == 1
+    assert "ticket_events.detail" not in await found(database, "No!")
+
+
+async def test_no_step_of_an_erasure_reads_all_that_a_tenant_was_asked(tmp_path: Path) -> None:
+    database = await Database.open(f"sqlite:///{tmp_path / 'x.db'}")
+    passport = ("How much is a passport?",)
+    content = Content(kind="ground_truth", language="en", phrasings=passport, answer="16,000 yen.")
+    await EntryStore(database).create("acme", content, by="Sato", state="active")
+    await leave_traces(database, f"u-{MARK}", MARK, at=OLD)
+    asked: list[tuple[str, Any]] = []
+    async with database.begin() as connection:
+        event.listen(connection.sync_engine, "before_cursor_execute", lambda *args: asked.append(args[2:4]))
+    await Erasures(database).forget(f"u-{MARK}", tenant="acme", by="Admin")
+    plans: list[str] = []
+    async with database.connect() as connection:
+        for statement, values in asked:
+            if statement.startswith(("SELECT", "UPDATE", "DELETE")):
+                one = values[0] if isinstance(values, list) else values  # of several rows of values
+                plan = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", one)
+                plans += [row[3] for row in plan]
+    await database.close()
+    long = r"(SCAN|SEARCH) (outcomes|tickets|answers|feedback|audits|ticket_events)\b"
+    steps = [step for step in plans if re.match(long, step)]
+    assert len(steps) > 10
+    assert [step for step in steps if not re.search(r"\b(request_id|ticket_id|id|rowid)[=>]", step)] == []
 
 
 @pytest.mark.usefixtures("store")

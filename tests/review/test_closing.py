@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from cache.errors import DuplicatePhrasing
 from cache.store import EntryStore
 from gateway.delivery.outbox import Outbox, Receiver
 from gateway.errors import Conflict, InvalidRequest, NotFound
+from gateway.review import closing
 from gateway.review.closing import Closed, Closing, Review
 from gateway.review.closing.promotion import Publication
 from gateway.review.gate_examples import GateExamples, Proposal
 from gateway.review.judgements import Judgements
 from gateway.review.tickets import Tickets
+from storage import locking
 from storage.schema import deliveries, draft_labels
 from storage.sql import Database
 from tests.review.asking import POLICY, STEPS, question
@@ -215,6 +218,49 @@ async def test_another_tenant_s_ticket_is_not_there(room: Room) -> None:
     ticket = await room.ticket()
     with pytest.raises(NotFound):
         await room.close(ticket, tenant="other", answer=ANSWER)
+
+
+MAY = Review(gate="may")
+PUBLISHED = Review(answer=ANSWER, publication=Publication())
+
+
+@pytest.mark.parametrize(
+    ("asked", "reviews", "wrong"),
+    [
+        (("Where is it?", "Where is it?"), (PUBLISHED, PUBLISHED), DuplicatePhrasing),
+        (("Where is it?", "“where is it”"), (Review(answer=ANSWER, gate="must"), MAY), Conflict),
+        (("Where is it?", None), (MAY, Review(answer=ANSWER)), Conflict),
+        (("Where is it?", "Where is it?"), (PUBLISHED, MAY), None),
+    ],
+    ids=["one question", "one example", "one ticket", "nothing"],
+)
+async def test_a_rehearsal_finds_what_meets_and_holds_nobody_up(
+    room: Room,
+    asked: tuple[str, str | None],
+    reviews: tuple[Review, Review],
+    wrong: type[Exception] | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two reviews that may meet stand far from each other; each transaction has room for two reviews."""
+    monkeypatch.setattr(closing, "AT_ONCE", 2)
+    monkeypatch.setattr(locking, "TURN_S", 0.0)
+    first = await room.ticket(asked[0])
+    last = first if asked[1] is None else await room.ticket(asked[1])
+    between = [await room.ticket(f"Where is window {number}?") for number in range(4)]
+    ids = [first, *between, last]
+    said = [reviews[0], *(PUBLISHED for _ in between), reviews[1]]
+    tickets = [await room.tickets.get(id_, tenant="acme") for id_ in ids]
+    taken_back: list[object] = []
+    async with room.database.begin() as connection:
+        event.listen(connection.sync_engine, "rollback", taken_back.append)
+    refused = await room.closing.rehearse(list(zip(tickets, said, strict=True)), tenant="acme", by="Sato")
+    assert len(taken_back) == 3
+    assert [await room.tickets.get(id_, tenant="acme") for id_ in ids] == tickets
+    assert [type(one) for one in refused] == [*[type(None)] * 5, wrong or type(None)]
+    for ticket, review in zip(ids[:5], said, strict=False):
+        await room.closing.close(ticket, review, tenant="acme", by="Sato")
+    with pytest.raises(wrong) if wrong else nullcontext():
+        await room.closing.close(last, said[-1], tenant="acme", by="Sato")
 
 
 async def test_two_reviewers_at_once_close_it_once(room: Room) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from cache.entries import Entry, Source
 from cache.indexing import disagreement, index_pending
@@ -23,12 +24,14 @@ from gateway.review.closing import Review
 from gateway.review.closing.promotion import Publication
 from gateway.review.entries.rereview import (
     DocumentChange,
+    Overdue,
     approve_again,
     outdate_and_ask,
     review_overdue,
 )
 from gateway.review.tickets import NewTicket, Ticket, Tickets, open_within
 from storage.edge import EdgeIndex
+from storage.schema import tickets
 from storage.sql import Database
 from storage.testing import MemoryIndex
 from storage.vectors import VectorIndex
@@ -225,7 +228,27 @@ async def test_a_later_ticket_about_something_else_hides_no_change(office: Offic
     stale = await office.entries.get("acme", card.id)
     active = await approve_again(office.tickets, office.entries, stale, revision=stale.revision, by="Sato")
     assert active.sources == (Source("fees.md", version(NEW)),)
-    assert {one.state for one in await office.asked()} == {"answered"}
+    states = {one.reason: (one.state, one.answer) for one in await office.asked()}
+    assert states == {
+        "source_changed": ("answered", card.answer),
+        "phrasing_of_forgotten": ("open", None),  # whether it may stay is asked for itself
+    }
+
+
+async def test_a_change_is_never_added_to_a_ticket_that_asks_something_else(office: Office) -> None:
+    card = await office.keep()
+    await office.tell("fees.md", "2")
+    about_words = NewTicket(
+        tenant="acme", group="", request_id="r", language="en", real_question=CARD, question=CARD,
+        outcome="stale_entry", reason="phrasing_of_forgotten", entry_id=card.id,
+        steps=[{"type": "phrasing_of_forgotten", "phrasings": [1]}],
+    )  # fmt: skip
+    async with office.database.begin() as connection:
+        await open_within(connection, about_words)
+    await office.tell("fees.md", "3")
+    changed, words = await office.asked()
+    assert [step["now"] for step in changed.steps] == ["2", "3"]
+    assert (words.reason, words.steps) == ("phrasing_of_forgotten", tuple(about_words.steps))
 
 
 async def test_a_ticket_that_is_answered_brings_its_entry_back_in_other_words(office: Office) -> None:
@@ -346,6 +369,45 @@ async def test_a_new_day_of_review_is_asked_for_again(office: Office) -> None:
     )
     assert await review_overdue(office.database, today=later) == 0
     assert await review_overdue(office.database, today=later + timedelta(days=1)) == 1
+
+
+@pytest.mark.parametrize("overdue", ["keep", "stale"])
+async def test_who_read_an_overdue_entry_for_another_reason_is_not_asked_again(
+    office: Office, overdue: Overdue
+) -> None:
+    today = datetime.now(UTC).date()
+    card = await office.keep(review_by=today - timedelta(days=3))
+    assert await review_overdue(office.database, today=today, overdue=overdue) == 1
+    office.write("fees.md", NEW)
+    await office.read()
+    stale = await office.entries.get("acme", card.id)
+    await approve_again(office.tickets, office.entries, stale, revision=stale.revision, by="Sato")
+    assert {one.state for one in await office.asked()} == {"answered"}
+    assert await review_overdue(office.database, today=today, overdue=overdue) == 0
+    assert await office.state(card) == "active"
+
+
+async def test_who_was_asked_before_the_day_and_read_the_entry_after_it_is_not_asked_again(
+    office: Office,
+) -> None:
+    today = datetime.now(UTC).date()
+    card = await office.keep(review_by=today - timedelta(days=1))
+    office.write("fees.md", NEW)
+    await office.read()
+    async with office.database.begin() as connection:
+        await connection.execute(update(tickets).values(created_at=datetime.now(UTC) - timedelta(days=9)))
+    stale = await office.entries.get("acme", card.id)
+    await approve_again(office.tickets, office.entries, stale, revision=stale.revision, by="Sato")
+    assert await review_overdue(office.database, today=today, overdue="stale") == 0
+    assert await review_overdue(office.database, today=today + timedelta(days=400), overdue="stale") == 0
+    await office.entries.edit(
+        "acme",
+        card.id,
+        replace(content_of(card), review_by=today + timedelta(days=300)),
+        revision=3,
+        by="Sato",
+    )
+    assert await review_overdue(office.database, today=today + timedelta(days=301), overdue="stale") == 1
 
 
 def draft_of(*sources: str) -> tuple[Step, ...]:

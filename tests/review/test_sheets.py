@@ -18,6 +18,7 @@ from cache.trial import Trials
 from encoders import Encoder, EncoderError, Vector
 from encoders.testing import HashingEncoder
 from gateway.exports import Period, write_export
+from gateway.review import closing
 from gateway.review.closing.sheets import DecidedReport, DecidedReviews
 from gateway.review.entries.approval import Approvals
 from gateway.review.tickets import Ticket, Tickets
@@ -175,7 +176,11 @@ async def test_what_is_filled_in_without_a_decision_is_listed(room: Room) -> Non
     assert await room.tickets.get(answered.id, tenant="acme") == answered
 
 
-async def test_a_trial_reports_what_the_import_does(room: Room) -> None:
+@pytest.mark.parametrize("at_once", [1, 100])
+async def test_a_trial_reports_what_the_import_does(
+    room: Room, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(closing, "AT_ONCE", at_once)
     served = Content(kind="ground_truth", language="en", phrasings=("Is it open today?",), answer="Yes.")
     await room.entries.create("acme", served, by="Suzuki", state="active")
     tickets = [

@@ -60,12 +60,23 @@ async def test_another_tenants_ticket_is_not_there(database: Database) -> None:
     assert (await tickets.list(tenant="other")).items == ()
 
 
-@pytest.mark.parametrize("typed", ["T-7K3M0Q21", "t-7k3moq2i", "7K3M 0Q2L", " t_7k3m0q2l "])
+FULL_WIDTH = (
+    "Ｔ－７Ｋ３Ｍ０Ｑ２１",
+    "ｔー７ｋ３ｍｏｑ２ｌ",
+    "７Ｋ３Ｍ　０Ｑ２Ｌ",
+    "T‐7K3M0Q21",
+    "T−7K3M−0Q21",
+)
+
+
+@pytest.mark.parametrize("typed", ["T-7K3M0Q21", "t-7k3moq2i", "7K3M 0Q2L", " t_7k3m0q2l ", *FULL_WIDTH])
 def test_an_id_is_understood_as_it_was_read_out(typed: str) -> None:
     assert canonical_id(typed) == "T-7K3M0Q21"
 
 
-@pytest.mark.parametrize("typed", ["", "T-", "../../etc", "x" * 10_000, "T-日本\x00\ud800"])
+@pytest.mark.parametrize(
+    "typed", ["", "T-", "../../etc", "x" * 10_000, "\u0323\u0301" * 10_000, "T-日本\x00\ud800"]
+)
 async def test_a_strange_id_is_not_there(database: Database, typed: str) -> None:
     with pytest.raises(NotFound):
         await Tickets(database).get(typed, tenant="acme")

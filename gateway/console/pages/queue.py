@@ -17,7 +17,8 @@ from gateway.console.visit import Visit
 from gateway.review.closing import Review
 from gateway.review.queue import Cluster, QueueView, Wish
 from gateway.review.queue.bulk import Done, each
-from gateway.review.queue.waiting import WAITING, Waiting
+from gateway.review.queue.waiting import Waiting
+from gateway.review.tickets import WAITING
 
 __all__ = ["show"]
 

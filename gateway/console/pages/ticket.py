@@ -33,14 +33,13 @@ from gateway.review.entries.approval import would_be
 from gateway.review.judgements import Drafted, drafted
 from gateway.review.queue import QueueView, Wish
 from gateway.review.queue.waiting import Waiting
-from gateway.review.tickets import Ticket
+from gateway.review.tickets import WAITING, Ticket
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
 __all__ = ["show"]
 
 WATCH_S = 2.0  # how soon a reviewer sees what another did
-WAITING = ("open", "claimed")
 
 
 async def show(visit: Visit) -> None:

@@ -6,8 +6,8 @@ faithfulness judge its label, or nothing of it happens.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -19,14 +19,17 @@ from cache.store.content import Content
 from cache.store.queries import changing
 from gateway.errors import Conflict, InvalidRequest, NotFound, SekishoError
 from gateway.review.closing.promotion import OF_ENTRY, Publication, prepared, publish_within, to_be
+from gateway.review.closing.rehearsal import together, touched
 from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples, Proposal
 from gateway.review.judgements import Judgements, draft_of
 from gateway.review.tickets import Ticket, Tickets
+from storage.locking import in_turns
 from storage.texts import storable
 
 __all__ = ["REFUSALS", "Closed", "Closing", "Review"]
 
 REFUSALS = (InvalidRequest, NotFound, Conflict, CacheError)  # why a ticket is not closed as a review says
+AT_ONCE = 100  # reviews in one transaction of a rehearsal: nobody who writes waits long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,28 +128,49 @@ class Closing:
     ) -> list[SekishoError | CacheError | None]:
         """What each review would be refused for if they were carried out in this order; nothing is kept.
 
-        All of it is one transaction, which is taken back: each review meets what those before it leave.
+        Some at a time are carried out in a transaction that is taken back, so that others write in between;
+        those that may meet are in one, so that each meets what those before it leave.
         """
-        refused: list[SekishoError | CacheError | None] = []
-        with suppress(_TakenBack):
-            async with changing(self._entries.db, tenant) as connection:
-                for ticket, review in reviews:
-                    refused.append(await self._rehearsed(connection, ticket, review, by=by))
-                raise _TakenBack
+        refused: list[SekishoError | CacheError | None] = [None] * len(reviews)
+        contents: dict[int, Content | None] = {}
+        for place, (ticket, review) in enumerate(reviews):
+            try:
+                contents[place] = await self._content(ticket, review, by=by)
+            except REFUSALS as wrong:
+                refused[place] = wrong
+        parts = {
+            place: touched(reviews[place][0], content, teaches=reviews[place][1].gate is not None)
+            for place, content in contents.items()
+        }
+        async for places in in_turns(together(parts, AT_ONCE)):
+            async with self._taken_back(tenant) as connection:
+                for place in places:
+                    refused[place] = await self._tried(connection, *reviews[place], contents[place], by=by)
         return refused
 
-    async def _rehearsed(
-        self, connection: AsyncConnection, ticket: Ticket, review: Review, *, by: str
+    async def _content(self, ticket: Ticket, review: Review, *, by: str) -> Content | None:
+        """What the entry is to be, if there is to be one."""
+        if review.publication is None:
+            return None
+        return await to_be(self._entries, ticket, review.answer or "", review.publication, by=by)
+
+    async def _tried(
+        self, connection: AsyncConnection, ticket: Ticket, review: Review, content: Content | None, *, by: str
     ) -> SekishoError | CacheError | None:
-        content, said = None, review.publication
         try:
-            if said is not None:
-                content = await to_be(self._entries, ticket, review.answer or "", said, by=by)
             async with connection.begin_nested():
                 await self._close(connection, ticket, review, content, by=by)
         except REFUSALS as refused:
             return refused
         return None
+
+    @asynccontextmanager
+    async def _taken_back(self, tenant: str) -> AsyncIterator[AsyncConnection]:
+        """A transaction of which nothing is kept."""
+        with suppress(_TakenBack):
+            async with changing(self._entries.db, tenant) as connection:
+                yield connection
+                raise _TakenBack
 
     async def refuse_unfit(self, ticket: Ticket, review: Review) -> None:
         """Raise `InvalidRequest` for what a review says of a ticket that has no such thing."""

@@ -25,7 +25,7 @@ from gateway.review.closing import REFUSALS, Closing, Review
 from gateway.review.closing.promotion import Publication
 from gateway.review.entries.approval import Approvals
 from gateway.review.gate_examples import ExampleLabel
-from gateway.review.tickets import Ticket, Tickets
+from gateway.review.tickets import WAITING, Ticket, Tickets
 
 __all__ = ["Decided", "DecidedReport", "DecidedReviews"]
 
@@ -180,7 +180,7 @@ class DecidedReviews:
         if not row.filled:
             return None
         ticket = await self._tickets.get(row.ticket, tenant=tenant)
-        if ticket.state not in ("open", "claimed"):  # what it holds was exported
+        if ticket.state not in WAITING:  # what it holds was exported
             return None
         says = f"expected answer or dismiss, as “{row.filled}” is filled in; the ticket waits on"
         return Remark(row.line, "decision", says, row.filled)
@@ -222,7 +222,7 @@ def _refusal(line: int, wrong: SekishoError | CacheError, *, of: str = "id") -> 
 def _refuse_if_changed(ticket: Ticket, revision: int, *, by: str) -> None:
     if ticket.revision != revision:
         raise Conflict(f"ticket {ticket.id} has changed since it was exported; it is {ticket.state}")
-    if ticket.state not in ("open", "claimed") or (ticket.claimed_by or by) != by:
+    if ticket.state not in WAITING or (ticket.claimed_by or by) != by:
         raise Conflict(f"ticket {ticket.id} is {ticket.state} by {ticket.claimed_by}")
 
 

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from itertools import islice
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, RowMapping, exists, not_, select, update
+from sqlalchemy import ColumnElement, RowMapping, exists, func, not_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry, Source
@@ -25,7 +25,7 @@ from cache.store.sources import Outdated, outdate, set_stale
 from gateway.database import writing
 from gateway.errors import Conflict
 from gateway.rendering import rendered
-from gateway.review.tickets import NewTicket, Tickets, open_within, record_event
+from gateway.review.tickets import WAITING, NewTicket, Tickets, open_within, record_event
 from storage.schema import entries, tickets
 from storage.sql import Database
 
@@ -43,6 +43,8 @@ __all__ = [
 Overdue = Literal["keep", "stale"]
 
 BY = "gateway"
+# Of tickets that ask whether an entry is still right. What else is asked of one is answered for itself.
+REASONS = ("review_due", "source_changed", "source_gone")
 LONGEST_COMPARED = 400_000  # characters of both texts; more is no short difference
 LONGEST_DIFF = 4_000  # characters
 DIFF_LINES = 60
@@ -98,8 +100,9 @@ async def outdate_and_ask(
 async def review_overdue(db: Database, *, today: date, overdue: Overdue = "keep") -> int:
     """Open tickets for active entries whose `review_by` has passed, at most 200 of a tenant; says how many.
 
-    What is left waits for the next call. An entry has one ticket for each such day; with `stale` it is not
-    served until it was approved again.
+    What is left waits for the next call. An entry has one ticket for each such day, and none if a person was
+    asked to read it since, or has, for another reason; with `stale` it is not served until it was approved
+    again.
 
     Raises:
         EntryConflict: somebody changed one of them meanwhile; what was opened for other tenants stays.
@@ -118,7 +121,7 @@ async def review_overdue(db: Database, *, today: date, overdue: Overdue = "keep"
 
 
 async def approve_again(asked: Tickets, store: EntryStore, entry: Entry, *, revision: int, by: str) -> Entry:
-    """A stale entry is right as it stands: active, with the present versions, and its tickets answered.
+    """A stale entry is right as it stands: active, with the present versions, and who asked that is answered.
 
     Raises:
         EntryNotFound, EntryConflict, DuplicatePhrasing: then nothing has changed.
@@ -130,8 +133,8 @@ async def approve_again(asked: Tickets, store: EntryStore, entry: Entry, *, revi
     waiting = select(tickets.c.id).where(
         tickets.c.tenant == entry.tenant,
         tickets.c.entry_id == entry.id,
-        tickets.c.outcome == "stale_entry",
-        tickets.c.state.in_(("open", "claimed")),
+        tickets.c.reason.in_(REASONS),
+        tickets.c.state.in_(WAITING),
     )
     async with store.db.connect() as connection:
         ids = (await connection.scalars(waiting)).all()
@@ -152,7 +155,7 @@ async def present_sources(db: Database, entry: Entry) -> tuple[Source, ...]:
     asked = (
         select(tickets.c.steps)
         .where(tickets.c.tenant == entry.tenant, tickets.c.entry_id == entry.id)
-        .where(tickets.c.outcome == "stale_entry")
+        .where(tickets.c.reason.in_(REASONS))
         .order_by(tickets.c.created_at)
     )
     async with db.connect() as connection:
@@ -176,7 +179,7 @@ async def _ask(
     new = [change for change in changes if told.get(change.document, "") != change.now]
     if not new:
         return
-    if last["state"] in ("open", "claimed"):
+    if last["state"] in WAITING:
         await _add(connection, last, new, by=by)
     else:
         await _open(connection, one.entry, new, reason=_reason(new), by=by)
@@ -193,7 +196,7 @@ async def _ask_as_due(connection: AsyncConnection, entry: Entry, overdue: Overdu
 async def _last_ticket(connection: AsyncConnection, entry: Entry) -> RowMapping | None:
     query = (
         select(tickets.c.id, tickets.c.state, tickets.c.steps, tickets.c.revision)
-        .where(tickets.c.entry_id == entry.id, tickets.c.outcome == "stale_entry")
+        .where(tickets.c.entry_id == entry.id, tickets.c.reason.in_(REASONS))
         .order_by(tickets.c.created_at.desc())
         .limit(1)
         .with_for_update()
@@ -240,11 +243,10 @@ async def _add(
 
 
 def _due(today: date) -> list[ColumnElement[bool]]:
-    """Active entries whose day has passed, and no ticket was opened for it since."""
+    """Active entries whose day has passed, and nobody was asked to read them since, or has."""
+    last = func.coalesce(tickets.c.answered_at, tickets.c.created_at)
     asked = exists().where(
-        tickets.c.entry_id == entries.c.id,
-        tickets.c.reason == "review_due",
-        tickets.c.created_at >= entries.c.review_by,
+        tickets.c.entry_id == entries.c.id, tickets.c.reason.in_(REASONS), last >= entries.c.review_by
     )
     return [entries.c.state == "active", entries.c.review_by < today, not_(asked)]
 

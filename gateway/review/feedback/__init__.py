@@ -22,7 +22,7 @@ from cache.store.rows import entries_from_rows
 from cache.store.writing import remember, write_next
 from gateway.errors import StoreUnavailable
 from gateway.review.feedback.given import GivenAnswers
-from gateway.review.tickets import NewTicket, open_within, record_event
+from gateway.review.tickets import WAITING, NewTicket, open_within, record_event
 from gateway.settings.people import FeedbackSettings
 from storage.schema import answers, entries, feedback, outcomes, ticket_events, tickets
 from storage.schema.base import holds
@@ -34,7 +34,6 @@ __all__ = ["Feedback", "Kept", "Verdict"]
 Verdict = Literal["up", "down"]
 
 EVENT = "disputed"
-_WAITING = ("open", "claimed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +159,7 @@ async def _waiting_for(connection: AsyncConnection, given: RowMapping) -> RowMap
         same = same_question & (tickets.c.language == given["language"]) & (tickets.c.group == given["group"])
     this = (tickets.c.request_id == given["request_id"]) & same_question
     query = select(tickets.c.id, tickets.c.state).where(
-        *disputed, this | (same & tickets.c.state.in_(_WAITING))
+        *disputed, this | (same & tickets.c.state.in_(WAITING))
     )
     return (await connection.execute(query.limit(1))).mappings().first()
 

@@ -15,7 +15,6 @@ from encoders import Encoder, EncoderError, Vector
 from gateway.errors import StoreUnavailable
 from gateway.review.queue.clustering import clustered
 from gateway.review.queue.waiting import (
-    WAITING,
     Waiting,
     questions_of,
     severity_of,
@@ -23,6 +22,7 @@ from gateway.review.queue.waiting import (
     topics_of,
     waiting_ids,
 )
+from gateway.review.tickets import WAITING
 from storage.parts import in_parts
 from storage.sql import Database
 
@@ -77,7 +77,7 @@ class QueueView:
 
 @dataclass(slots=True)
 class _Known:
-    """What was worked out of a ticket; its question never changes."""
+    """What was worked out of a ticket and its question as they were first read."""
 
     vector: Vector
     topic: str

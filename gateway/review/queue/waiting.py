@@ -10,13 +10,13 @@ from typing import Any
 from sqlalchemy import Select, select
 
 from gateway.database import reading
+from gateway.review.tickets import WAITING
 from storage.parts import in_parts
 from storage.schema import tickets as table
 from storage.sql import Database
 
 __all__ = [
     "SEVERITY",
-    "WAITING",
     "Waiting",
     "questions_of",
     "severity_of",
@@ -25,8 +25,6 @@ __all__ = [
     "topics_of",
     "waiting_ids",
 ]
-
-WAITING = ("open", "claimed")
 
 # How much harm a question of this kind does while it waits, by reason; frequency times this ranks the queue.
 SEVERITY: Mapping[str, int] = {

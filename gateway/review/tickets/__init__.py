@@ -24,6 +24,7 @@ from gateway.domain import Question, Step
 from gateway.errors import Conflict, InvalidRequest, TicketNotStored
 from gateway.rendering import Json, rendered_steps
 from gateway.review.tickets.ticket import (
+    WAITING,
     NewTicket,
     Ticket,
     TicketEvent,
@@ -47,6 +48,7 @@ from storage.sql import Database, DatabaseUnavailable
 from storage.texts import storable
 
 __all__ = [
+    "WAITING",
     "Announcing",
     "NewTicket",
     "Ticket",
@@ -138,7 +140,7 @@ class Tickets:
 
     async def count_open(self, *, older_than: timedelta = timedelta(0)) -> int:
         """How many tickets of all tenants wait for a person, claimed ones included."""
-        waiting = table.c.state.in_(("open", "claimed")), table.c.created_at <= datetime.now(UTC) - older_than
+        waiting = table.c.state.in_(WAITING), table.c.created_at <= datetime.now(UTC) - older_than
         async with reading(self._db, "tickets") as connection:
             return await connection.scalar(select(func.count()).select_from(table).where(*waiting)) or 0
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import secrets
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from sqlalchemy import RowMapping
 
 from gateway.rendering import Json
 
 __all__ = [
+    "WAITING",
     "NewTicket",
     "Ticket",
     "TicketEvent",
@@ -27,10 +29,12 @@ __all__ = [
 # answered: RAG did, and people read it; disputed: somebody was not content with an answer
 TicketOutcome = Literal["withheld", "escalated", "answered", "disputed", "stale_entry"]
 TicketState = Literal["open", "claimed", "answered", "dismissed"]
+WAITING: Final = ("open", "claimed")  # for a person
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O, U: nothing to mishear or misread
 _MISREAD = str.maketrans("OIL", "011")
 _ID_LENGTH = 8  # 2**40 ids
+_LONGEST_TYPED = 64  # characters of what may be an id, with spaces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +98,12 @@ def drawn_id() -> str:
 
 
 def canonical_id(ticket_id: str) -> str:
-    """The id as we write it, from what a person typed: `t-7k3mo q2x` may have been read out."""
-    letters = re.sub("[^0-9A-Z]", "", ticket_id.upper())[: _ID_LENGTH + 8]
+    """The id as we write it, from what a person typed.
+
+    `t-7k3mo q2x` may have been read out, and `Ｔー７Ｋ３Ｍ０Ｑ２Ｘ` is what a Japanese keyboard types.
+    """
+    typed = unicodedata.normalize("NFKC", ticket_id[:_LONGEST_TYPED]).upper()
+    letters = re.sub("[^0-9A-Z]", "", typed)
     if len(letters) > _ID_LENGTH:
         letters = letters.removeprefix("T")
     return f"T-{letters.translate(_MISREAD)}"
