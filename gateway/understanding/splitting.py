@@ -285,8 +285,11 @@ def _without_noise(sentence: str, wording: Wording) -> str:
 def _wants_person(sentence: str, wording: Wording) -> bool:
     """Whether a sentence calls for a person, or ends in a clause that does: "no use, I want a human".
 
-    One that asks nothing may begin with it: 人間に代わってください もう機械はいやです.
+    One that asks nothing may begin with it: 人間に代わってください もう機械はいやです. Who despairs
+    needs one.
     """
+    if wording.despair.search(sentence):
+        return True
     said = _bare(sentence)
     clauses = _CLAUSE.split(said)
     told = [said, clauses[-1]] if _asks(sentence, wording) else [said, clauses[-1], clauses[0]]

@@ -43,6 +43,7 @@ class Wording:
     question_end: re.Pattern[str]  # how a clause ends that is a question, not a part of one
     answer: re.Pattern[str]  # a whole message that replies to a question of ours
     person: re.Pattern[str]  # a whole sentence that asks for somebody to talk to
+    despair: re.Pattern[str]  # anywhere in a sentence: who says so needs somebody to talk to
     open_offer: re.Pattern[str]  # a question of ours that any subject may follow: "anything else?"
     exempt: re.Pattern[str]  # looks like a reference, but is none
     leaning_start: re.Pattern[str]  # continues what was said before
@@ -89,6 +90,7 @@ def wording(language: Language) -> Wording:
         question_end=_any(question.get("ends", []), after="$"),
         answer=_any(data["answers"]),
         person=_any(data["person"]),
+        despair=_any(data["despair"]),
         open_offer=_any(data["open_offers"]),
         exempt=_any(dependence["exempt"], before=edge),
         leaning_start=_any(dependence["openers"]),
