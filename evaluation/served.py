@@ -27,7 +27,7 @@ from storage.remembered import recall_all, remember
 from storage.schema import gate_examples
 from storage.sql import Database
 
-__all__ = ["carry_over", "carry_over_shelf", "served_judge", "shelf_digest"]
+__all__ = ["carry_back", "carry_over", "carry_over_shelf", "served_judge", "shelf_digest"]
 
 
 async def carry_over(served: Settings, scratch: Settings) -> None:
@@ -43,6 +43,16 @@ async def carry_over(served: Settings, scratch: Settings) -> None:
         if rows:
             async with database.begin() as connection:
                 await connection.execute(insert(gate_examples), [dict(row) for row in rows])
+
+
+async def carry_back(scratch: Settings, served: Settings) -> None:
+    """Keep the gate's cuts that were calibrated there for the gate that serves."""
+    async with open_database(scratch) as database:
+        found = await GatePromises(database).kept()
+    async with open_database(served) as database:
+        promises = GatePromises(database)
+        before = await promises.kept()
+        await promises.keep_as_it_is({name: kept for name, kept in found.items() if kept != before.get(name)})
 
 
 async def carry_over_shelf(

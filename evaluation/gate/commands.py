@@ -22,13 +22,14 @@ from evaluation.gate.judging import GateResult, evaluate_gate
 from evaluation.gate.report import write_report
 from evaluation.gate.tables import calibration_tables, few_shot_table, gate_table
 from evaluation.gate.words_baseline import WordsBaseline
-from evaluation.served import carry_over, carry_over_shelf
+from evaluation.served import carry_back, carry_over, carry_over_shelf
 from gateway.assembly import Services, assemble
 from gateway.gatekeeping.opening import gate_sources, kept_fits
 from gateway.gatekeeping.policy import read_policy
 from gateway.people.tenants import refuse_unknown
 from gateway.settings import Settings
 from gateway.settings.loading import find_settings
+from gateway.stores import open_database
 
 __all__ = ["calibrate_gate_command", "gate_command"]
 
@@ -69,19 +70,27 @@ def calibrate_gate_command(
 ) -> None:
     """Cut the gate so that it keeps gate.max_false_refusal, by must-questions it was not fitted on."""
     rows = read_cases(cases, GateCase)
-    settings = find_settings(config)
-
-    async def measure(progress: Tick) -> GateCalibration:
-        async with assemble(settings) as services:
-            await refuse_unknown(services.stores.database, settings, tenant)
-            return await calibrate_gate(rows, services, tenant=tenant, progress=progress)
-
-    with bar(len(rows)) as progress:
-        found = uvloop.run(measure(progress))
-    for table in calibration_tables(found, settings.gate.max_false_refusal):
+    served = find_settings(config)
+    with scratch(config) as settings, bar(len(rows)) as progress:
+        found = uvloop.run(_calibrated(rows, served, settings, tenant, progress))
+    for table in calibration_tables(found, served.gate.max_false_refusal):
         console.print(table)
     if not isinstance(found.found, Promise) or not found.found.kept:
         raise typer.Exit(1)
+
+
+async def _calibrated(
+    rows: Sequence[GateCase], served: Settings, settings: Settings, tenant: str, progress: Tick
+) -> GateCalibration:
+    """On stores of its own, so that a gateway may run beside it, which gets what is found."""
+    async with open_database(served) as database:
+        await refuse_unknown(database, served, tenant)
+    await carry_over(served, settings)
+    await carry_over_shelf(served, settings, [], tenant=tenant)
+    async with assemble(settings) as services:
+        found = await calibrate_gate(rows, services, tenant=tenant, progress=progress)
+    await carry_back(settings, served)
+    return found
 
 
 async def _measured(

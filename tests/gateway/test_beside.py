@@ -21,6 +21,10 @@ from tests.review.asking import question
 
 HOURS = "When does the library open?"
 CARD = "How much is a new library card after I lost mine?"
+THINGS = (
+    "book", "novel", "comic", "film", "game", "map", "magazine", "newspaper", "record", "score", "tablet",
+    "laptop", "study room", "locker", "projector", "desk", "guide", "puzzle",
+)  # fmt: skip
 FAQ = (
     (HOURS, "What are the library's opening hours?"),
     ("Where can I park?", "Is there a car park at the library?"),
@@ -59,6 +63,20 @@ def test_the_cache_is_calibrated_and_the_gateway_goes_by_the_new_cut(beside: tup
     assert "at most 49.0% wrong answers per request" in printed
     until = time.monotonic() + 30  # a gateway reads a cut again after ten seconds
     while gateway.do(shelf.cut("default", "en")).why.startswith("default cut"):
+        assert time.monotonic() < until
+        time.sleep(0.5)
+
+
+def test_the_gate_is_calibrated_and_the_gateway_goes_by_its_cuts(beside: tuple[Gateway, Path]) -> None:
+    gateway, folder = beside
+    asked = [f"Can I {act} a {thing}?" for act in ("borrow", "renew", "reserve") for thing in THINGS]
+    cases = folder / "cases.jsonl"
+    cases.write_text("".join(json.dumps({"text": one, "gold": "must"}) + "\n" for one in asked), "utf-8")
+    sekisho(folder, "calibrate", "gate", "--cases", str(cases))
+    [made] = gateway.do(gateway.services.gatekeeping.promises.kept()).values()
+    assert made["n"] == len(asked)
+    until = time.monotonic() + 30  # a gateway reads them again after ten seconds
+    while (in_force := gateway.services.gatekeeping.promises.of("default")) and not in_force[0].present:
         assert time.monotonic() < until
         time.sleep(0.5)
 
