@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi_offline import FastAPIOffline
@@ -38,6 +38,7 @@ from gateway.routes import (
 )
 from gateway.routes.envelope import envelope, named
 from gateway.routes.middleware import BodyLimit, RequestId
+from gateway.streaming import AskerLeft
 from storage.quick import REST_S
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
@@ -46,6 +47,7 @@ __all__ = ["create_app"]
 
 CONSOLE = "/console"
 LONGEST_PATH = 100  # characters of one that is told of
+NOBODY_THERE = 499  # nginx's status of a request whose client hung up: traces and counts need one
 
 
 def create_app(services: Services) -> FastAPI:
@@ -83,6 +85,7 @@ def create_app(services: Services) -> FastAPI:
         app.add_exception_handler(error, _named)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(AskerLeft, _unread)
     app.add_exception_handler(Exception, _named)
     return app
 
@@ -143,6 +146,10 @@ async def _http(request: Request, exc: Exception) -> JSONResponse:
     response = _render(request, problem, status=exc.status_code)
     response.headers.update(exc.headers or {})  # which methods are allowed
     return response
+
+
+async def _unread(request: Request, exc: Exception) -> Response:
+    return Response(status_code=NOBODY_THERE)
 
 
 def _first(problems: Sequence[Any], body: Any) -> InvalidRequest:

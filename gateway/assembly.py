@@ -36,7 +36,9 @@ from gateway.people import People, open_people
 from gateway.people.access import Keys
 from gateway.people.names import check_names
 from gateway.pipeline import Pipeline
+from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.opening import open_rag
+from gateway.rag.upstream import UpstreamRag
 from gateway.recording.outcomes import OutcomeLog
 from gateway.recording.trying import TriedWrites
 from gateway.replies import Replies
@@ -81,6 +83,7 @@ class Services:
     version: str
     stores: Stores
     gatekeeping: Gatekeeping
+    upstream: UpstreamRag | KnowledgeRag
     judge: Judge
     desk: Desk
     queue: Queue
@@ -134,7 +137,8 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     approvals = approvals_of(settings.cache, stores)
     acceptances = _acceptances(stores, approvals, metrics)
     gatekeeping = await stack.enter_async_context(open_gate(settings, stores, metrics.gatekeeping))
-    chatbot = around_rag(await open_rag(settings.upstream, stores, metrics.retrieval, stack))
+    upstream = await open_rag(settings.upstream, stores, metrics.retrieval, stack)
+    chatbot = around_rag(upstream)
     understanding = await _understanding(settings, stores, stack)
     checking = open_checking(
         settings.faithfulness, stores.database, stores.encoder, metrics.checking, background
@@ -154,6 +158,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
         version=version("sekisho"),
         stores=stores,
         gatekeeping=gatekeeping,
+        upstream=upstream,
         judge=judge,
         desk=desk,
         queue=queue,

@@ -5,6 +5,7 @@ SekishoError                   500
 ├── NotAuthenticated           401  no key, or one we don't know
 ├── NotAllowed                 403  the key's role may not do this
 ├── NotFound                   404  no such thing, or it belongs to another tenant
+├── TooSlow                    408  the body did not come in time
 ├── Conflict                   409  somebody else changed or claimed it first
 │   └── NameTaken                   another key or user of the tenant is called so
 ├── TooLarge                   413  the body is over the limit
@@ -33,6 +34,7 @@ __all__ = [
     "TicketNotStored",
     "TooLarge",
     "TooManyAttempts",
+    "TooSlow",
     "ToolCalled",
     "UpstreamUnavailable",
 ]
@@ -72,6 +74,12 @@ class NotFound(SekishoError):  # noqa: N818
     """No such thing, or it belongs to another tenant."""
 
     status, type, code = 404, "invalid_request_error", "not_found"
+
+
+class TooSlow(SekishoError):  # noqa: N818
+    """The body did not come in time."""
+
+    status, type, code = 408, "invalid_request_error", "request_timeout"
 
 
 class Conflict(SekishoError):  # noqa: N818

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from importlib.metadata import version
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Info,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+)
 
 from gateway.checking.metrics import CheckMetrics
 from gateway.gatekeeping.metrics import GateMetrics
@@ -70,6 +81,7 @@ class Metrics:
         self.gatekeeping = GateMetrics(registry)
         self.checking = CheckMetrics(registry)
         self.retrieval = RetrievalMetrics(registry)
+        self._process(registry)
         self._begin_at_zero()
 
     def _unasked(self, registry: CollectorRegistry) -> None:
@@ -113,7 +125,7 @@ class Metrics:
 
         self.open_tickets = gauge("open_tickets", "Tickets waiting for a person.")
         self.overdue_tickets = gauge("overdue_tickets", "Tickets that wait longer than was promised.")
-        self.ready = gauge("ready", "1: the part does its work; database, writing, index, encoder.", "part")
+        self.ready = gauge("ready", "1: the part works; database, writing, index, encoder, upstream.", "part")
         self.open_audits = gauge("cache_audits_open", "Hits waiting for a reviewer's verdict.")
         self.error_bound = gauge(
             "cache_error_bound", "At most so many wrong answers per request.", "tenant", "language"
@@ -123,6 +135,18 @@ class Metrics:
         self.alarm = gauge(
             "cache_alarm", "1: error (the target was passed), drift.", "kind", "tenant", "language"
         )
+
+    def _process(self, registry: CollectorRegistry) -> None:
+        """Which program runs here, and what it takes of the machine.
+
+        Not when each series began: that would be a gauge beside every one.
+        """
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        Info("sekisho_build", "The version that runs.", registry=registry).info(
+            {"version": version("sekisho")}
+        )
+        PlatformCollector(registry=registry)
+        ProcessCollector(registry=registry)
 
     def _begin_at_zero(self) -> None:
         """Prometheus sees no increase in a series that begins with its first event; alerts need these."""

@@ -104,6 +104,7 @@ class Pipeline:
         """Take a message through the checkpoint, each of its questions by itself.
 
         Who reads along on a line may get a part of the answer before the reply, if it has one question.
+        Who hangs up on theirs is not waited for by the chatbot.
 
         Raises:
             TicketNotStored: a question could not be kept for a person.
@@ -113,7 +114,7 @@ class Pipeline:
             return self._done(conversation.task, conversation)
         understood = await self._understanding.understand(conversation)
         alone = len(understood.questions) == 1 and conversation.choices == 1
-        reading = Reading(line, self._streaming if alone else "buffer")
+        reading = Reading(line, self._streaming if alone and line and not line.whole else "buffer")
         news = NO_NEWS
         if line and reading.along:  # it is the first that they read
             news = await self._news(conversation, understood)

@@ -65,9 +65,11 @@ MayLeave = Callable[[Draft], Awaitable[Part]]  # of a draft as far as it is writ
 
 
 class Line:
-    """The stream to one asker: what left for them, and whether they are still there."""
+    """The line to one asker: what left for them, and whether they are still there."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool = False) -> None:
+        """`whole`: they read a reply in one piece, so nothing may leave before it."""
+        self.whole = whole
         self.opened = asyncio.Event()  # something left
         self.left = asyncio.Event()  # they did
         self.preface = ""  # what stands in front of the answer
@@ -142,6 +144,8 @@ class Release:
         Raises:
             AskerLeft: nothing was.
         """
+        if self._line.left.is_set():
+            raise AskerLeft
         on_draft = None if self._mode == "buffer" else self._on_draft
         writing = asyncio.create_task(ask(on_draft))
         letting_go = asyncio.create_task(self._let_go())

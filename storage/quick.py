@@ -94,8 +94,6 @@ class _Way:
     @asynccontextmanager
     async def passed(self) -> AsyncIterator[AsyncConnection]:
         async with self._turn():
-            if not self._circuit.lets_try():
-                raise self._left_alone()
             try:
                 async with asyncio.timeout(self._patience_s), self._opening() as connection:
                     yield connection
@@ -118,7 +116,10 @@ class _Way:
         except TimeoutError:
             raise DatabaseUnavailable(f"{self._what}: there is more load than the database takes") from None
         try:
-            yield
+            with self._circuit.trying() as may:
+                if not may:
+                    raise self._left_alone()
+                yield
         finally:
             self._turns.release()
 

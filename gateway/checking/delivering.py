@@ -1,4 +1,4 @@
-"""A digest of the rules by which the chatbot's answers are delivered: audits of answers hold for these only."""
+"""A digest of the rules by which the chatbot's answers are delivered: audits of answers are for these only."""
 
 from __future__ import annotations
 

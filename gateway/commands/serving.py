@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import math
 import signal
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Annotated
 
 import typer
 import uvicorn
+from fastapi import FastAPI
 from rich.text import Text
 
 from classifiers.gate.thinness import thin_notes
@@ -32,6 +35,9 @@ from gateway.stores import FOR_ONE_GATEWAY
 from gateway.streaming import OBSERVED
 
 __all__ = ["add_to", "serve"]
+
+_BESIDES_S = 5.0  # what a request takes besides the chatbot's answer and the check: gate, cache, a ticket
+_UNWINDING_S = 5.0  # until who was cut off has closed what they held
 
 Ready = Callable[[Services, str], Awaitable[None]]
 
@@ -122,13 +128,12 @@ async def serve(
 ) -> None:
     """Serve until told to stop; `ready` is called with the address once questions can be asked.
 
-    Whether told by a signal or cancelled: requests and pages end before the stores they read.
+    Whether told by a signal or cancelled: requests and pages end before the stores they read, by themselves
+    if they take no longer than a request may.
     """
     with _bound(settings.server) as listening:
         async with assemble(settings, around_rag=around_rag) as services:
-            server = _Server(
-                uvicorn.Config(create_app(services), log_config=None, access_log=False, server_header=False)
-            )
+            server = _Server(_served(create_app(services), settings))
             host, port = listening.getsockname()[:2]
             host = f"[{host}]" if ":" in host else host
             announcing = asyncio.create_task(
@@ -143,6 +148,17 @@ async def serve(
                 await _ended(announcing)
 
 
+def _served(app: FastAPI, settings: Settings) -> uvicorn.Config:
+    longest_s = settings.upstream.timeout_s + settings.faithfulness.patience_s + _BESIDES_S
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=math.ceil(longest_s),
+    )
+
+
 async def _ended(task: asyncio.Task[None]) -> None:
     """Cancel what is not done yet; raises what it raised before."""
     task.cancel()
@@ -151,7 +167,7 @@ async def _ended(task: asyncio.Task[None]) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Says when it listens. SIGTERM ends the serving, not the process: what waits is written after it."""
+    """Says when it listens. SIGTERM and SIGHUP end serving, not the process: what waits is written after."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -161,11 +177,30 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         self._listening.set()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        if self.server_state.tasks and not self.force_exit:  # they were cut off just now
+            await asyncio.wait(self.server_state.tasks, timeout=_UNWINDING_S)
+
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        with super().capture_signals():
+        with super().capture_signals(), self._hangup_heard():
             yield
-            self._captured_signals = [one for one in self._captured_signals if one != signal.SIGTERM]
+            self._captured_signals = [one for one in self._captured_signals if one == signal.SIGINT]
+
+    @contextmanager
+    def _hangup_heard(self) -> Generator[None, None, None]:
+        """The terminal's end is ours, too; not under `nohup`, which has it ignored."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.getsignal(signal.SIGHUP)
+        if before != signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, self.handle_exit)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGHUP, before)
 
     async def announce(self, say: Callable[[], Awaitable[None]]) -> None:
         await self._listening.wait()

@@ -161,19 +161,21 @@ class ChatModel:
         self, body: dict[str, Any], on_text: OnText | None
     ) -> tuple[Mapping[str, Any], float | None]:
         """The whole reply and, where it was streamed, the seconds until the first words of its text."""
-        if not self._breaker.lets_try():
-            raise self._unavailable(
-                f"failed {self._breaker.failure_count} times in a row and is left alone "
-                f"for {max(self._breaker.open_remaining, 1)} s; the last time {self._breaker.last_failure}",
-                cause="left_alone",
-            )
         if on_text is not None:
             body = {**self._wire.streaming, **body, "stream": True}
         body = {name: value for name, value in body.items() if value is not None}
-        call = Call(model=self.model, base_url=self._base_url, options=body)
-        with calling(call):
-            call.reply, call.first_s = await self._asked(body, call.headers, on_text)
-            return call.reply, call.first_s
+        with self._breaker.trying() as may:
+            if not may:
+                raise self._left_alone()
+            call = Call(model=self.model, base_url=self._base_url, options=body)
+            with calling(call):
+                call.reply, call.first_s = await self._asked(body, call.headers, on_text)
+                return call.reply, call.first_s
+
+    @property
+    def failing(self) -> bool:
+        """Whether it failed so often in a row that it is left alone, and has not answered since."""
+        return not self._breaker.closed
 
     async def close(self) -> None:
         """Close the connections."""
@@ -254,6 +256,14 @@ class ChatModel:
         asked = response.headers.get("retry-after", "")
         if asked.isdecimal() and int(asked) * (self._client.max_retries + 1) > self._timeout_s:
             response.headers["x-should-retry"] = "false"  # the client obeys it
+
+    def _left_alone(self) -> UpstreamUnavailable:
+        breaker = self._breaker
+        return self._unavailable(
+            f"failed {breaker.failure_count} times in a row and is left alone "
+            f"for {max(breaker.open_remaining, 1)} s; the last time {breaker.last_failure}",
+            cause="left_alone",
+        )
 
     def _unavailable(self, what: str, *, cause: str) -> UpstreamUnavailable:
         return UpstreamUnavailable(f"{self._name} {what}", cause=cause)

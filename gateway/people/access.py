@@ -256,6 +256,7 @@ def _requires(role: Role) -> Callable[[Request], Awaitable[Caller]]:
     async def caller_of(request: Request) -> Caller:
         keys = cast("Keys", request.app.state.services.keys)
         caller = await keys.caller(bearer(request.headers.get("authorization")))
+        request.state.key = caller.label  # for the log
         if not caller.may(role):
             raise NotAllowed(f"this needs a key with the role {role}; yours is {caller.role}")
         return caller

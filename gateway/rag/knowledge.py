@@ -60,6 +60,11 @@ class KnowledgeRag:
             return NothingRelevant("the passages that were found do not hold an answer", contexts, done)
         return replace(draft, text=written.text, unfinished=written.unfinished, unreadable=written.unreadable)
 
+    @property
+    def failing(self) -> bool:
+        """Whether who writes the answers is left alone, as they failed again and again."""
+        return self._writer.failing
+
     async def close(self) -> None:
         """Close the connections of the writer and of the web search, if there are any."""
         await self._corrective.close()

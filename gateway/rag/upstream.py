@@ -90,6 +90,11 @@ class UpstreamRag:
             first_s=completion.first_s,
         )
 
+    @property
+    def failing(self) -> bool:
+        """Whether the chatbot is left alone, as it failed again and again."""
+        return self._model.failing
+
     async def close(self) -> None:
         """Close the connections to the chatbot."""
         await self._model.close()

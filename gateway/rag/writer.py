@@ -24,6 +24,9 @@ class Writer(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def failing(self) -> bool: ...  # so often in a row that it is left alone
+
     async def write(
         self,
         question: Question,
@@ -49,6 +52,11 @@ class LlmWriter:
     def name(self) -> str:
         """The model's name."""
         return self._model.model
+
+    @property
+    def failing(self) -> bool:
+        """Whether the model is left alone, as it failed again and again."""
+        return self._model.failing
 
     async def write(
         self,

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
+from time import monotonic
 from typing import Any, Generic, TypeVar
 
 import structlog
@@ -18,6 +19,7 @@ __all__ = ["Batches"]
 BATCH = 500  # rows in one transaction
 INTERVAL_S = 0.5  # what a kill -9 may cost the statistics; tickets and entries are never written here
 CAPACITY = 50_000  # rows kept while SQL is away
+TOLD_AGAIN_S = 60.0  # while rows wait
 BROKEN_BY_A_ROW = (SQLAlchemyError, LookupError, TypeError, ValueError, AttributeError)  # not: SQL is away
 
 R = TypeVar("R")
@@ -40,6 +42,7 @@ class Batches(Generic[R]):
         `is_written` says whether a row is there. It is asked after the database went away while a batch was
         written, which may have been committed although nobody heard of it.
         """
+        self._name = name
         self._write = write
         self._on_lost = on_lost
         self._at_once = at_once
@@ -47,6 +50,7 @@ class Batches(Generic[R]):
         self._unheard: Sequence[R] = ()  # the batch that was under way when the database went away
         self._waiting: deque[R] = deque()
         self._flushing = asyncio.Lock()  # by the loop, and by who must read what was just added
+        self._wait_told: float | None = None  # when, by the monotonic clock; None while none has to wait
         self._log = structlog.get_logger(f"sekisho.{name}")
 
     def add(self, row: R) -> None:
@@ -116,7 +120,13 @@ class Batches(Generic[R]):
         try:
             await self.flush()
         except DatabaseUnavailable as exc:
-            self._log.warning("rows wait", rows=len(self._waiting), error=str(exc))
+            if self._wait_told is None or monotonic() >= self._wait_told + TOLD_AGAIN_S:
+                self._wait_told = monotonic()
+                self._log.warning("rows wait", of=self._name, rows=len(self._waiting), error=str(exc))
+        else:
+            if self._wait_told is not None:
+                self._wait_told = None
+                self._log.info("rows are written again", of=self._name)
 
 
 async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:

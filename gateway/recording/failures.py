@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from typing import Any
 
-__all__ = ["log_failure"]
+__all__ = ["log_failure", "places"]
 
 INNERMOST = 8  # frames that are named
 
@@ -17,7 +17,11 @@ def log_failure(log: Any, event: str, exc: BaseException, **about: object) -> No
         log: a logger of structlog.
         about: what it happened to; names and ids, no texts.
     """
-    frames = traceback.extract_tb(exc.__traceback__)[-INNERMOST:]
-    at = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
-    log.error(event, **about, error=type(exc).__name__, at=at)
+    log.error(event, **about, error=type(exc).__name__, at=places(exc))
     log.debug(event, **about, exc_info=exc)
+
+
+def places(exc: BaseException) -> list[str]:
+    """Where it broke: file, line and function of the innermost frames."""
+    frames = traceback.extract_tb(exc.__traceback__)[-INNERMOST:]
+    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]

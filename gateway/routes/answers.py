@@ -15,6 +15,7 @@ from gateway.people.access import Caller, ClientDep
 from gateway.routes.decision import answer_body, headers
 from gateway.routes.messages import Message, conversation
 from gateway.routes.services import ServicesDep
+from gateway.routes.waiting import whole_reply
 from storage.texts import storable
 
 __all__ = ["router"]
@@ -64,7 +65,7 @@ async def answers(
         front_end_tasks=services.settings.understanding.front_end_tasks,
         asker=body.user,
     )
-    reply = await services.pipeline.answer(asked)
+    reply = await whole_reply(services, asked, request)
     return JSONResponse(answer_body(reply, asked.request_id), headers=headers(reply))
 
 

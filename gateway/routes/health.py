@@ -31,14 +31,17 @@ PROBE_S = 5.0  # a part that takes longer is failing; Prometheus gives all of /m
 
 
 @router.get("/livez")
+@router.head("/livez", include_in_schema=False)
 async def livez() -> dict[str, str]:
     """The process answers."""
     return {"status": "ok"}
 
 
 @router.get("/readyz")
+@router.head("/readyz", include_in_schema=False)
 async def readyz(services: ServicesDep) -> JSONResponse:
-    """Whether questions get answers here. The parts are asked now; whether SQL takes changes, of late.
+    """Whether questions get answers here. The parts are asked now, SQL whether it takes changes of late;
+    of the chatbot it is known how it answered last.
 
     Where a part fails without which most questions are answered all the same, it is degraded and ready.
     """
@@ -116,7 +119,8 @@ async def _parts(services: Services) -> dict[str, State]:
     """What a question needs, and whether it answers."""
     checks = {"database": _database, "writing": _writing, "index": _index, "encoder": _encoder}
     states = await asyncio.gather(*(_state(name, check(services)) for name, check in checks.items()))
-    return dict(zip(checks, states, strict=True))
+    upstream: State = "failing" if services.upstream.failing else "ok"  # not asked: it may cost money
+    return {**dict(zip(checks, states, strict=True)), "upstream": upstream}
 
 
 async def _state(part: str, check: Awaitable[object]) -> State:

@@ -23,6 +23,7 @@ from gateway.routes.decision import decision, headers
 from gateway.routes.envelope import envelope, named
 from gateway.routes.messages import Message, conversation
 from gateway.routes.services import ServicesDep
+from gateway.routes.waiting import whole_reply
 from gateway.streaming import Line
 
 __all__ = ["router"]
@@ -110,7 +111,7 @@ async def chat(body: ChatRequest, request: Request, caller: ClientDep, services:
     )
     if body.stream:
         return await _stream(services, asked, body)
-    reply = await services.pipeline.answer(asked)
+    reply = await whole_reply(services, asked, request)
     if refused := _refusal(reply, services):
         return JSONResponse(refused, _REFUSED, headers(reply))
     return JSONResponse(_completion(reply, body.model, request.state.request_id), headers=headers(reply))

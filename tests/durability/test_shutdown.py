@@ -1,7 +1,11 @@
-"""SIGTERM to `sekisho serve`: who waits gets his answer, what was counted is written, and the process ends by itself."""
+"""SIGTERM to `sekisho serve`: who waits gets his answer, what was counted is written, and the process ends by itself.
+
+Whoever it waits for in turn has as long as a request may take.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -10,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -34,6 +38,15 @@ server: {{keep_alive_s: 0.2}}
 """
 
 
+NOTHING: Mapping[str, str] = {}
+HURRIED = {
+    "SEKISHO_UPSTREAM__TIMEOUT_S": "2",
+    "SEKISHO_FAITHFULNESS__JUDGE": "off",
+    "SEKISHO_FAITHFULNESS__ON_UNCHECKED": "deliver",
+    "SEKISHO_FAITHFULNESS__TIMEOUT_S": "1",
+}
+
+
 @pytest.fixture
 def chatbot() -> Iterator[Chatbot]:
     with Chatbot() as bot:
@@ -42,14 +55,14 @@ def chatbot() -> Iterator[Chatbot]:
 
 @contextmanager
 def served(
-    folder: Path, chatbot: Chatbot, *, output: Path | None = None
+    folder: Path, chatbot: Chatbot, *, output: Path | None = None, more: Mapping[str, str] = NOTHING
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     config = folder / "sekisho.yaml"
     config.write_text(CONFIG.format(upstream=UPSTREAM.format(url=chatbot.base_url)))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "gateway", "serve", "--config", str(config), "--port", str(port)]
-    environment = {**os.environ, "STOP_KEY": KEY}
+    environment = {**os.environ, "STOP_KEY": KEY, **more}
     if output is None:
         process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     else:
@@ -87,19 +100,48 @@ def kept(folder: Path, what: str) -> int:
     return found
 
 
-def test_an_open_stream_gets_its_answer_and_its_outcome_is_recorded(chatbot: Chatbot, tmp_path: Path) -> None:
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGHUP])
+def test_an_open_stream_gets_its_answer_and_its_outcome_is_recorded(
+    chatbot: Chatbot, tmp_path: Path, told: signal.Signals
+) -> None:
     chatbot.says("We open at nine.", contexts=["We open at nine."], delay_s=2)
     with served(tmp_path, chatbot) as (url, process), client(url) as http:
         body = {"messages": [{"role": "user", "content": "When do you open?"}], "stream": True}
         with http.stream("POST", "/v1/chat/completions", json=body) as stream:
             lines = stream.iter_lines()
             first = next(lines)  # the question is on its way
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(told)
             text = "\n".join([first, *lines])
         assert process.wait(30) == 0
     assert "data: [DONE]" in text
     assert "nine" in text
     assert kept(tmp_path, "outcomes") == 1
+
+
+@pytest.mark.parametrize("reads", [True, False], ids=["sends no body", "reads no stream"])
+def test_a_client_that_stalls_is_waited_for_no_longer_than_a_request_may_take(
+    chatbot: Chatbot, tmp_path: Path, reads: bool
+) -> None:
+    log = tmp_path / "log"
+    chatbot.says("word " * 30_000, delay_s=0.5)
+    with served(tmp_path, chatbot, output=log, more=HURRIED) as (url, process), client(url) as http:
+        port = httpx2.URL(url).port
+        with socket.socket() as stalled:
+            stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+            stalled.connect(("127.0.0.1", port))
+            head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: sekisho\r\nAuthorization: Bearer {KEY}\r\n"
+            body = b'{"stream": true, "messages": [{"role": "user", "content": "When do you open?"}]}'
+            length = 500 if reads else len(body)
+            head += f"Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+            stalled.sendall(head.encode() + body)
+            time.sleep(2)
+            assert http.post("/v1/answers", json={}).status_code == 400  # others are served meanwhile
+            process.send_signal(signal.SIGTERM)
+            began = time.monotonic()
+            assert process.wait(30) == 0
+    assert 3 < time.monotonic() - began < 20
+    cut = [json.loads(line) for line in log.read_text().splitlines() if "request cut off" in line]
+    assert [(one["method"], one["path"]) for one in cut] == [("POST", "/v1/chat/completions")]
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")

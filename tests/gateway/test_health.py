@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +23,7 @@ from gateway.stores import open_encoder
 from storage import quick, schema
 from storage.sql import Database, DatabaseUnavailable
 from storage.vectors import Point
+from tests.chatbot import Chatbot, Fails
 from tests.encoders.embeddings_endpoint import EmbeddingsEndpoint
 from tests.gateway.running import Gateway, settings
 from tests.postgres import PostgresServer
@@ -29,6 +31,9 @@ from tests.postgres import PostgresServer
 CONFIG = """
 gate: {{enabled: false}}
 encoder: {{kind: openai, base_url: "{url}", model: hashing, remembered: 100}}
+"""
+UPSTREAM = """
+upstream: {{kind: openai, base_url: "{url}", model: m, max_retries: 0, breaker_failures: 2, breaker_reset_s: 0.1}}
 """
 REVOKED = JSONResponse({"error": {"message": "the key was revoked"}}, 401)
 
@@ -102,6 +107,33 @@ def test_a_database_that_takes_no_changes_degrades_the_gateway(
         takes_changes(True)
         assert readyz(running)[1]["status"] == "ok"
     asyncio.run(postgres.drop_database(name))
+
+
+def test_a_chatbot_that_is_left_alone_degrades_the_gateway_until_it_answers(
+    tmp_path: Path, endpoint: EmbeddingsEndpoint
+) -> None:
+    with Chatbot() as chatbot:
+        text = CONFIG.format(url=endpoint.base_url) + UPSTREAM.format(url=chatbot.base_url)
+        with Gateway(settings(tmp_path, text)) as running:
+            chatbot.next(Fails(500), Fails(500))
+            for state in ("ok", "failing"):
+                assert running.answer("When do you open?")["outcome"] == "escalated"
+                assert readyz(running)[1]["upstream"] == state
+            assert (readyz(running)[0], readyz(running)[1]["status"]) == (200, "degraded")
+            with running.http(None) as http:
+                assert 'sekisho_ready{part="upstream"} 0.0' in http.get("/metrics").text
+            time.sleep(0.2)
+            running.answer("When do you open?")
+            assert readyz(running)[1]["status"] == "ok"
+            with running.http(None) as http:
+                assert 'sekisho_ready{part="upstream"} 1.0' in http.get("/metrics").text
+
+
+@pytest.mark.parametrize("path", ["/livez", "/readyz"])
+def test_balancers_may_ask_for_the_head_only(gateway: Gateway, path: str) -> None:
+    with gateway.http(None) as http:
+        reply = http.head(path)
+    assert (reply.status_code, reply.content) == (200, b"")
 
 
 async def test_however_often_strangers_ask_there_is_a_change_now_and_then(database: Database) -> None:

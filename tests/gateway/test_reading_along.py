@@ -229,6 +229,13 @@ async def test_several_questions_or_choices_are_buffered() -> None:
     assert len(reply.outcomes) == 2
 
 
+@pytest.mark.parametrize("streaming", ["buffer", "sentence", "observe"])
+async def test_to_who_reads_in_one_piece_nothing_leaves_before_the_verdict(streaming: Mode) -> None:
+    stages = Talking(writes=(GOOD, BAD, MORE), line=Line(whole=True))
+    reply, _ = await stages.answer(streaming)
+    assert (stages.line.said, reply.name) == ("", "withheld")
+
+
 @pytest.mark.parametrize(
     ("writes", "at", "outcome"),
     [

@@ -221,6 +221,20 @@ async def test_who_leaves_is_not_waited_for_and_what_was_decided_is_kept(
     assert stopped.is_set()
 
 
+async def test_for_who_has_left_already_nobody_is_asked() -> None:
+    line, asked = Line(), False
+
+    async def ask(on_draft: OnDraft | None) -> Draft | NothingRelevant:
+        nonlocal asked
+        asked = True
+        return Draft(text="One.", contexts=(), model="m")
+
+    line.hang_up()
+    with pytest.raises(AskerLeft):
+        await Release(line, "buffer", Judge()).follow(ask)
+    assert not asked
+
+
 async def test_pieces_come_as_they_are_said_and_end_with_the_reply() -> None:
     line = Line()
     line.introduce("News.\n\n")

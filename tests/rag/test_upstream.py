@@ -367,6 +367,23 @@ async def test_when_its_rest_is_over_one_asker_tries_for_all(bot: Chatbot) -> No
     await rag.close()
 
 
+async def test_a_try_whose_asker_leaves_is_made_by_the_next(bot: Chatbot) -> None:
+    rag = UpstreamRag.of(settings(bot, breaker_failures=1, breaker_reset_s=2.0))
+    bot.next(Fails(500), Silent(5), Silent(5))
+    assert not rag.failing
+    with pytest.raises(UpstreamUnavailable, match="answered 500"):
+        await ask(rag)
+    await asyncio.sleep(2.1)
+    bot.says(OPEN)
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(ask(rag), 0.1)
+    assert rag.failing
+    assert (await ask(rag)).text == OPEN
+    assert not rag.failing
+    await rag.close()
+
+
 async def test_a_chatbot_that_reads_what_it_is_sent_is_back(bot: Chatbot) -> None:
     rag = UpstreamRag.of(settings(bot, breaker_failures=1, breaker_reset_s=0.3))
     bot.next(Fails(500), Fails(400))

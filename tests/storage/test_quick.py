@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -158,6 +158,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return shown
 
 
+def may_try(breaker: Circuit) -> bool:
+    with breaker.trying() as may:
+        return may
+
+
 def fail(breaker: Circuit) -> None:
     with pytest.raises(OSError, match="gone"), breaker:
         raise OSError("gone")
@@ -168,12 +173,12 @@ def test_what_stalls_once_is_tried_again_soon_and_what_goes_on_hanging_later(clo
     for _ in range(2):
         fail(breaker)
         clock[0] += 1.1
-        assert breaker.lets_try()
+        assert may_try(breaker)
         fail(breaker)
         clock[0] += 1.1
-        assert not breaker.lets_try()
+        assert not may_try(breaker)
         clock[0] += 4.0
-        assert breaker.lets_try()
+        assert may_try(breaker)
         with breaker:
             pass  # it answers
 
@@ -182,19 +187,54 @@ def test_while_one_tries_the_others_are_told_at_once(clock: list[float]) -> None
     breaker = Circuit(failure_threshold=1, first_rest_s=1, recovery_timeout=5)
     fail(breaker)
     clock[0] = 1.1
-    assert breaker.lets_try()
+    assert may_try(breaker)
     clock[0] = 3.1  # it takes longer than the first rest
-    assert not breaker.lets_try()
+    assert not may_try(breaker)
+
+
+def give_up(breaker: Circuit, meanwhile: Callable[[Circuit], object]) -> None:
+    with breaker.trying() as may:
+        assert may
+        meanwhile(breaker)
+        raise asyncio.CancelledError
+
+
+def test_a_try_that_was_cancelled_is_the_next_ones(clock: list[float]) -> None:
+    breaker = Circuit(failure_threshold=1, first_rest_s=1, recovery_timeout=5)
+    fail(breaker)
+    clock[0] = 1.1
+    for _ in range(2):
+        with pytest.raises(asyncio.CancelledError):
+            give_up(breaker, lambda tried: not may_try(tried) or pytest.fail("two tried"))
+    with breaker.trying() as may:
+        assert may
+        fail(breaker)
+    assert not may_try(breaker)
+
+
+def test_a_cancelled_try_says_nothing_where_another_has_failed_since(clock: list[float]) -> None:
+    breaker = Circuit(failure_threshold=1, recovery_timeout=5)
+    fail(breaker)
+    clock[0] = 6.0
+
+    def meanwhile(tried: Circuit) -> None:
+        clock[0] = 7.0
+        fail(tried)
+
+    with pytest.raises(asyncio.CancelledError):
+        give_up(breaker, meanwhile)
+    clock[0] = 11.5
+    assert not may_try(breaker)
 
 
 def test_when_the_rest_is_over_one_tries_for_all(clock: list[float]) -> None:
     breaker = Circuit(failure_threshold=1, recovery_timeout=5)
     fail(breaker)
-    assert not breaker.lets_try()
+    assert not may_try(breaker)
     clock[0] = 6.0
-    assert [breaker.lets_try(), breaker.lets_try()] == [True, False]
+    assert [may_try(breaker), may_try(breaker)] == [True, False]
     clock[0] = 12.0  # nothing was heard of that try
-    assert [breaker.lets_try(), breaker.lets_try()] == [True, False]
+    assert [may_try(breaker), may_try(breaker)] == [True, False]
     with breaker:
         pass
-    assert [breaker.lets_try(), breaker.lets_try()] == [True, True]
+    assert [may_try(breaker), may_try(breaker)] == [True, True]
