@@ -6,7 +6,8 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
-from typing import Any, Final
+from importlib.metadata import version
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -114,8 +115,19 @@ app = typer.Typer(
 )
 
 
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(version("sekisho"))
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", help="Say which version this is.", callback=_say_version, is_eager=True)
+]
+
+
 @app.callback()
-def _sekisho() -> None:
+def _sekisho(version: Version = False) -> None:
     """A checkpoint in front of a RAG chatbot."""
 
 

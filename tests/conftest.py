@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from functools import cache, partial
@@ -19,6 +20,7 @@ from qdrant_client import AsyncQdrantClient
 from encoders import EncoderIdentity, Vector, runtime
 from encoders.runtime import OnnxModel, Tokens
 from gateway.people import passwords
+from gateway.recording.logs import HANDLER
 from storage import quick, sqlite
 from storage.edge import EdgeIndex
 from storage.qdrant import QdrantIndex
@@ -93,6 +95,9 @@ def _what_is_dear_on_purpose_is_cheap() -> Iterator[None]:
 def _no_log_outlives_its_test() -> Iterator[None]:
     """A gateway logs to the standard error of its test, which is closed when the next one begins."""
     yield
+    root = logging.getLogger()
+    root.handlers[:] = [one for one in root.handlers if one.name != HANDLER]
+    logging.captureWarnings(False)
     structlog.reset_defaults()
     structlog.configure(processors=[_dropped])  # those that tests share live on
 

@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 _TO_REPLACE = "to change it, edit its row of an export, where its id stands, and import that"
+_FORMULA = ("=", "＝")
 BATCH = 500  # rows a transaction; what a kill can lose of an import
 LARGEST_BATCH = 250_000  # characters, 40 ms to read: askers and other writers wait for no longer
 
@@ -65,7 +66,7 @@ class Remark:
     """What a person should know of rows that were imported."""
 
     line: int  # the first of them
-    field: str  # columns | numbering | language | valid_until
+    field: str  # columns | numbering | language | valid_until | answer
     says: str
     found: str
 
@@ -238,6 +239,8 @@ class _Reading:
             self._lines.setdefault(result.entry.id, (line, hash(result.entry.answer)))
             self._read_script(line, result.entry)
             self._read_days(line, result.entry)
+            if result.change != "unchanged":
+                self._read_formula(line, result.entry)
         elif isinstance(result, DuplicatePhrasing) and result.other in self._lines:
             before, answer = self._lines[result.other]
             expected, why = f"“{result.phrasing}” stands in line {before} already", "duplicate"
@@ -270,6 +273,12 @@ class _Reading:
             says = f"its last day was {entry.valid_until}, so nobody is served its answer"
             self._written.append(Remark(line, "valid_until", says, str(entry.valid_until)))
 
+    def _read_formula(self, line: int, entry: Entry) -> None:
+        """Remark on an answer that is a formula, whose outcome CSV does not hold."""
+        if entry.answer.startswith(_FORMULA):
+            says = f"it begins with “{entry.answer[0]}”: the formula itself is served, not what it gives"
+            self._written.append(Remark(line, "answer", says, entry.answer[0]))
+
     def _columns(self) -> Iterator[Remark]:
         if self._unknown:
             names = ", ".join(f"“{name[:50]}”" for name in self._unknown)
@@ -278,11 +287,12 @@ class _Reading:
             yield Remark(min(self._unknown.values()), "columns", says, names)
 
     def _numbers(self) -> Iterator[Remark]:
-        if self._numbered:
-            marks = ", ".join(f"“{mark}”" for mark in islice(dict.fromkeys(self._numbered.values()), 3))
-            rows = len(self._numbered)
-            says = f"taken off before the question in {rows} rows, as nobody types it who asks: {marks}"
-            yield Remark(min(self._numbered), "numbering", says, marks)
+        refused = {one.line for one in self._refused}
+        if numbered := {line: mark for line, mark in self._numbered.items() if line not in refused}:
+            marks = ", ".join(f"“{mark}”" for mark in islice(dict.fromkeys(numbered.values()), 3))
+            rows = f"{len(numbered)} row{'s' * (len(numbered) > 1)}"
+            says = f"taken off before the question in {rows}, as nobody types it who asks: {marks}"
+            yield Remark(min(numbered), "numbering", says, marks)
 
     def _unnumbered(self, line: int, content: Content) -> Content:
         """The content without the numbers that a sheet has before its questions."""

@@ -59,6 +59,9 @@ class RowProblem:
     why: str = ""  # format, where a cell is a number whose look can't be told
 
 
+_Line = tuple[int, Sequence[Any] | RowProblem]  # where it begins, and its cells
+
+
 def format_of(path: Path) -> TableFormat:
     """The form of a file by its name.
 
@@ -120,18 +123,16 @@ def as_written(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
 
 
-def _by_columns(
-    path: Path, cells: Generator[tuple[int, Sequence[Any]]], heads: Heads
-) -> Iterator[Row | RowProblem]:
+def _by_columns(path: Path, cells: Generator[_Line], heads: Heads) -> Iterator[Row | RowProblem]:
     """Rows of cells as mappings; what refuses the file leaves it closed."""
     with closing(cells) as rows:
         yield from _named(path, rows, heads)
 
 
-def _named(path: Path, rows: Iterator[tuple[int, Sequence[Any]]], heads: Heads) -> Iterator[Row | RowProblem]:
+def _named(path: Path, rows: Iterator[_Line], heads: Heads) -> Iterator[Row | RowProblem]:
     """Each row by the names in the row of headings; what stands above it is a title."""
     first = list(islice(rows, AMONG))
-    place, names = heads.find(cells for _, cells in first)
+    place, names = heads.find(() if isinstance(cells, RowProblem) else cells for _, cells in first)
     if twice := sorted({name for name in names if name and names.count(name) > 1}):
         raise UnreadableTable(f"{path.name}: more than one column for {', '.join(twice)}")
     missing = [name for name in heads.required if name not in names]
@@ -139,7 +140,9 @@ def _named(path: Path, rows: Iterator[tuple[int, Sequence[Any]]], heads: Heads) 
         found = ", ".join(filter(None, names)) or "none"
         raise UnreadableTable(f"{path.name}: missing columns: {', '.join(missing)} (found: {found})")
     for line, cells in chain(first[place + 1 :], rows):
-        if len(cells) > len(names) and any(as_text(cell).strip() for cell in cells[len(names) :]):
+        if isinstance(cells, RowProblem):
+            yield cells
+        elif len(cells) > len(names) and any(as_text(cell).strip() for cell in cells[len(names) :]):
             yield RowProblem(line, f"expected {len(names)} cells, found {len(cells)}")
         elif any(as_text(cell).strip() for cell in cells):
             yield _row(line, [*zip(names, cells, strict=False)], heads)
@@ -152,7 +155,7 @@ def _row(line: int, cells: Sequence[tuple[str, Any]], heads: Heads) -> Row | Row
     return Row(line, {name: as_text(cell) for name, cell in cells if name})
 
 
-def _read_csv(path: Path, heads: Heads) -> Generator[tuple[int, Sequence[str]]]:
+def _read_csv(path: Path, heads: Heads) -> Generator[_Line]:
     """Cells of a CSV file; bytes that are no text stay as lone surrogates, for the row to be refused."""
     csv.field_size_limit(_LONGEST_CELL)
     encoding, delimiter = _written_in(path, heads)
@@ -164,6 +167,9 @@ def _read_csv(path: Path, heads: Heads) -> Generator[tuple[int, Sequence[str]]]:
                 yield line, [as_written(cell) for cell in cells]
                 line = reader.line_num + 1
         except csv.Error as broken:
+            if line == reader.line_num and next(file, None) is None:  # it took no other row along
+                yield line, RowProblem(line, f"expected quotation marks in pairs: {broken}")
+                return
             raise UnreadableTable(f"{path.name}, line {line}: {broken}") from broken
 
 

@@ -28,6 +28,10 @@ from gateway.settings.loading import find_settings
 
 __all__ = ["answers_command"]
 
+OWN_JUDGE = (
+    "faithfulness is judged by the gateway's own judge, of answers that it let pass: no independent figure"
+)
+
 FEW = 200  # cases; for fewer, starting processes takes longer than it saves
 
 Cases = Annotated[Path, typer.Option(help="JSONL, CSV or XLSX: question, ground_truth, ground_contexts …")]
@@ -103,7 +107,16 @@ def answers_command(
         figures = {**summary.as_json(), "cases": cases.name, "of": finished.identity.as_json(), "cost": cost}
         tell(summary_tables(summary), figures, json_file)
         console.print(cost)
-        _write(finished, summary, figures, note, against)
+        notes = [note] * bool(note) + [OWN_JUDGE] * _judges_itself(job)
+        if _judges_itself(job):
+            console.print(OWN_JUDGE)
+        _write(finished, summary, figures, "; ".join(notes), against)
+
+
+def _judges_itself(job: Job) -> bool:
+    """Whether the judge that decides what is delivered measures it, too."""
+    checked = job.settings.faithfulness.judge != "off"
+    return checked and job.target == "gateway" and "faithfulness" in job.metrics
 
 
 def _run(job: Job, plan: Plan, folder: Path, executor: Executor, workers: int, *, fresh: bool) -> Finished:

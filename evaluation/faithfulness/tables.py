@@ -13,7 +13,7 @@ from classifiers.faithfulness import StatementVerdict, Unchecked
 from classifiers.faithfulness.promise import CutPromise
 from evaluation.cases import Answer
 from evaluation.command_line import BASELINE, latency
-from evaluation.faithfulness.calibration import FaithfulnessCalibration
+from evaluation.faithfulness.calibration import FaithfulnessCalibration, LanguageCalibration
 from evaluation.faithfulness.judging import FaithfulnessResult, Judged
 from evaluation.faithfulness.ways import OURS, Compared, Figures
 from evaluation.statistics import Estimate, Rate
@@ -157,7 +157,7 @@ def calibration_tables(result: FaithfulnessCalibration, error: float) -> list[Ta
     for lang, one in result.languages.items():
         promise = result.promises.get(lang)
         cut = f"{promise.cut:.4f}" if promise else "as it was"
-        table.add_row(lang, cut, _change(one.faithful), _change(one.unfaithful), _said(one.found, error))
+        table.add_row(lang, cut, *_changes(one), _said(one.found, error))
     notes = [
         f"{count} answers left out: the judge was fitted on {source}"
         for source, count in result.left_out.items()
@@ -170,9 +170,18 @@ def calibration_tables(result: FaithfulnessCalibration, error: float) -> list[Ta
     return [table]
 
 
-def _change(rates: tuple[Rate, Rate | None]) -> str:
-    before, after = rates
-    return str(before) if after is None else f"{before} before\n{after} now"
+def _changes(one: LanguageCalibration) -> list[str]:
+    """What is kept back and stopped: before and now; where a promise is not kept, now and at its cut."""
+    if isinstance(one.found, TooFew):
+        names = ("", "")
+    elif one.found.kept:
+        names = (" before", " now")
+    else:
+        names = (" now", f" at a cut of {one.found.cut:.4f}")
+    return [
+        "\n".join(f"{rate}{name}" for rate, name in zip(rates, names, strict=True) if rate is not None)
+        for rates in (one.faithful, one.unfaithful)
+    ]
 
 
 def _said(found: CutPromise | TooFew, error: float) -> str:

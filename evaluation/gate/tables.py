@@ -113,7 +113,11 @@ def _left_out_table(left_out: Sequence[LeftOut]) -> list[Table]:
         return []
     table = Table(
         "left out", "its class", "the gate knows it as",
-        title=f"{len(left_out)} cases left out: the gate was fitted on them",
+        title=(
+            "1 case left out: the gate was fitted on it"
+            if len(left_out) == 1
+            else f"{len(left_out)} cases left out: the gate was fitted on them"
+        ),
     )  # fmt: skip
     for one in left_out[:_SHOWN]:
         table.add_row(one.text if len(one.text) <= 60 else one.text[:59] + "…", one.gold, one.seen_as)

@@ -106,7 +106,7 @@ def import_command(
     if competing:
         console.print(_collisions(competing))
     if report.remarks:
-        table = Table("line", "field", "what to know", title="imported, but")
+        table = Table("line", "field", "what to know", title="to look at")
         for remark in report.remarks:
             table.add_row(str(remark.line), remark.field, remark.says)
         console.print(table)

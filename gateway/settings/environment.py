@@ -49,6 +49,10 @@ def expanded(tree: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
         found = os.environ.get(match["name"], match["default"])
         if found is None:
             problems.append(Problem(where, f"the environment variable {match['name']} is not set"))
+        elif not found and match["default"] is None and where[-1] == "api_key":
+            empty = f"the environment variable {match['name']} is set to nothing"
+            keyless = f"for a server that wants no key, write ${{{match['name']}:}}"
+            problems.append(Problem(where, f"{empty}; {keyless}"))
         return found or ""
 
     try:

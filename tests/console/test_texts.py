@@ -81,7 +81,7 @@ def test_texts_are_shown_as_they_are_and_hold_no_marks_of_markdown(language: str
 def test_tickets_that_are_only_alike_are_not_called_the_same() -> None:
     said = [texts_of(language)("ticket.with_alike", n=3) for language in LANGUAGES]
     assert said == [
-        "Also answer the 3 tickets with similar questions",
+        "Also answer the tickets with similar questions (3)",
         "似た質問の 3 件にも回答する",
         "同时回答 3 张问题相似的工单",
     ]

@@ -27,7 +27,8 @@ def rows(file: Path) -> int:
 
 
 async def test_a_backup_by_the_runbook_holds_what_was_acknowledged(tmp_path: Path) -> None:
-    [command] = re.findall(r"^\$ python (-c .*)$", RUNBOOK.read_text("utf-8"), re.MULTILINE)
+    [command] = re.findall(r"^\$ (umask .*python -c .*)$", RUNBOOK.read_text("utf-8"), re.MULTILINE)
+    command = command.replace("python", f"'{sys.executable}'", 1)
     file = tmp_path / ".sekisho/sekisho.db"
     database = await Database.open(f"sqlite:///{file}")
     try:
@@ -35,10 +36,9 @@ async def test_a_backup_by_the_runbook_holds_what_was_acknowledged(tmp_path: Pat
             await connection.execute(
                 insert(settings).values(name="kept", value={}, updated_at=datetime.now(UTC))
             )
-        backup = partial(
-            subprocess.run, f"'{sys.executable}' {command}", shell=True, cwd=tmp_path, check=True
-        )
+        backup = partial(subprocess.run, command, shell=True, cwd=tmp_path, check=True)
         await asyncio.to_thread(backup)
     finally:
         await database.close()
     assert rows(tmp_path / "backup.db") == 1
+    assert (tmp_path / "backup.db").stat().st_mode & 0o077 == 0, "others can read it"

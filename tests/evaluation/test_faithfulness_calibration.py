@@ -117,6 +117,9 @@ def test_a_promise_that_is_not_kept_changes_nothing(
     code, said = run(*(case(f"The fee for a book is {n} dollars.", faithful=True) for n in range(100, 130)))
     assert code == 1
     assert "not kept, and nothing changed" in said
+    assert "now" in said.partition("as it was")[2]
+    assert " at a cut of 0." in said
+    assert " before" not in said
     assert anyio.run(kept, config) is None
 
 

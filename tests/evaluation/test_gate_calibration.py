@@ -110,6 +110,12 @@ def test_what_the_gate_was_fitted_on_is_left_out_and_listed(
     assert "may let through" in said
 
 
+def test_a_case_by_itself_is_one_case(tmp_path: Path, calibrate: Callable[..., tuple[int, str]]) -> None:
+    write(tmp_path)
+    _, said = calibrate([*UNSEEN[:3], EXAMPLES[5]])
+    assert "1 case left out: the gate was fitted on it" in said
+
+
 def test_too_few_questions_promise_nothing_and_change_nothing(
     tmp_path: Path, calibrate: Callable[..., tuple[int, str]]
 ) -> None:

@@ -152,7 +152,7 @@ def test_the_command_measures_with_what_is_served(tmp_path: Path, run: Callable[
 
     said = run(*words, *out)
     before = json.loads((tmp_path / "out.json").read_text("utf-8"))
-    assert "1 cases left out" in said
+    assert "1 case left out" in said
     assert "refuse all" in said
     assert before["left_out"] == 1
     assert before["slices"]["ours"]["n"] == 8

@@ -10,6 +10,7 @@ from typing import NoReturn
 import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
+from structlog.testing import capture_logs
 
 from gateway.recording import batches
 from gateway.recording.batches import Batches
@@ -194,3 +195,41 @@ async def test_two_who_flush_at_once_write_each_row_once(database: Database) -> 
         log.add(row("rag"))
     await asyncio.gather(log.flush(), log.flush())
     assert len(await written(database)) == batches.BATCH + 1
+
+
+async def test_an_outage_is_told_when_it_begins_each_minute_and_when_it_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(batches, "INTERVAL_S", 0)
+    now, away = 0.0, True
+    monkeypatch.setattr(batches, "monotonic", lambda: now)
+    tried = asyncio.Event()
+
+    async def write(rows: Sequence[int]) -> None:
+        tried.set()
+        if away:
+            raise DatabaseUnavailable("away")
+
+    async def some_tries() -> None:
+        for _ in range(5):
+            tried.clear()
+            await tried.wait()
+
+    log = Batches("numbers", write, on_lost=pytest.fail)
+    with capture_logs() as logged:
+        work = asyncio.create_task(log.run())
+        log.add(1)
+        await some_tries()
+        now += batches.TOLD_AGAIN_S - 1
+        await some_tries()
+        assert [one["event"] for one in logged] == ["rows wait"]
+        now += 1
+        await some_tries()
+        away = False
+        tried.clear()
+        await tried.wait()
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
+    waits = {"log_level": "warning", "event": "rows wait", "of": "numbers", "rows": 1, "error": "away"}
+    assert logged == [waits, waits, {"log_level": "info", "event": "rows are written again", "of": "numbers"}]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,12 @@ def test_brackets_in_what_people_wrote_are_no_markup(
     with pytest.raises(SystemExit):
         main()
     assert "xx-[/i]" in capsys.readouterr().out
+
+
+def test_the_command_says_its_version(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["sekisho", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code, capsys.readouterr().out) == (0, f"{version('sekisho')}\n")

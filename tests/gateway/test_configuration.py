@@ -305,3 +305,26 @@ def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
 def test_without_a_file_the_defaults_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert find_settings(None).cache.target_error == 0.01
+
+
+@pytest.mark.parametrize(
+    ("written", "key"), [("${RAG_KEY}", None), ("${RAG_KEY:}", ""), ("${KEY_OF_RAG}", "sk-1")], ids=str
+)
+def test_a_key_that_is_set_to_nothing_is_refused_unless_that_was_meant(
+    write, monkeypatch: pytest.MonkeyPatch, written: str, key: str | None
+) -> None:
+    monkeypatch.setenv("RAG_KEY", "")
+    monkeypatch.setenv("KEY_OF_RAG", "sk-1")
+    file = write(f"upstream:\n  kind: openai\n  base_url: http://rag\n  model: m\n  api_key: '{written}'\n")
+    if key is not None:
+        found = load_settings(file).upstream.api_key
+        assert found is not None
+        assert found.get_secret_value() == key
+        return
+    with pytest.raises(ConfigurationError) as refused:
+        load_settings(file)
+    _, told = str(refused.value).splitlines()
+    assert told.strip() == (
+        "line 5, upstream.api_key: the environment variable RAG_KEY is set to nothing; "
+        "for a server that wants no key, write ${RAG_KEY:}"
+    )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -653,3 +655,12 @@ def test_with_every_check_off_an_answer_passes_marked_and_nothing_is_encoded(
         assert passing.services.pipeline._encoder.identity.dimensions == 0
     assert (body["outcome"], body["reason"], body["faithfulness"]) == ("rag", "unchecked", "unchecked")
     assert body["text"] == INVENTED
+
+
+def test_metrics_tell_of_the_process_and_its_version_and_not_when_each_series_began(gateway: Gateway) -> None:
+    with gateway.http(None) as client:
+        shown = client.get("/metrics").text
+    names = {re.split(r"[{ ]", line)[0] for line in shown.splitlines() if not line.startswith("#")}
+    assert {"process_resident_memory_bytes", "process_open_fds", "python_info"} <= names
+    assert f'sekisho_build_info{{version="{version("sekisho")}"}} 1.0' in shown
+    assert [name for name in names if name.endswith("_created")] == []

@@ -137,7 +137,8 @@ async def test_lines_are_counted_as_an_editor_counts_them(store: EntryStore, tmp
         ),
         ("e.csv", "質問,回答\n料金は？,100円\n".encode("euc_jp"), "expected UTF-8 text: save it as"),
         ("e.csv", "question,質問,answer\nHow?,x,y\n", "more than one column for question"),
-        ("e.csv", HEADER + '"never closed', "line 2"),
+        ("e.csv", HEADER + '"never closed\nHow?,So.,en\n', "line 2"),
+        ("e.csv", HEADER + '"closed" too early,So.,en\nHow?,So.,en\n', "line 2"),
         ("e.xlsx", b"PK\x03\x04 no workbook", "expected an XLSX workbook"),
         ("e.doc", "x", "expected a file that ends in .csv, .jsonl or .xlsx"),
     ],
@@ -578,3 +579,38 @@ async def test_an_entry_whose_last_day_has_passed_is_told(store: EntryStore, tmp
     (remark,) = report.remarks
     assert (report.created, remark.line, remark.field) == (2, 2, "valid_until")
     assert remark.says == "its last day was 2020-01-31, so nobody is served its answer"
+
+
+@pytest.mark.parametrize("row", ['"Why?,So.,en', 'Why?,So.,"en\n', '"Why" not?,So.,en\n'])
+async def test_a_quotation_mark_without_its_other_in_the_last_line_refuses_that_line(
+    store: EntryStore, tmp_path: Path, row: str
+) -> None:
+    [refusal] = await imported(store, tmp_path / "e.csv", f"{HEADER}How?,So.,en\n{row}")
+    assert (refusal.line, refusal.field) == (3, "row")
+    assert refusal.expected.startswith("expected quotation marks in pairs: ")
+    assert [one.question for one in (await store.list("shop")).entries] == ["How?"]
+
+
+async def test_an_answer_that_is_a_formula_is_remarked_on_when_it_is_new(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    file = tmp_path / "e.csv"
+    file.write_text(HEADER + "How?,=HYPERLINK(1),en\nWhy?,- so\u3002,en\nWhere?,＝A1,ja\n", "utf-8")
+    report = await import_entries(store, "shop", file, by="ann")
+    assert [(one.line, one.field, one.found) for one in report.remarks] == [
+        (2, "answer", "="),
+        (4, "answer", "＝"),
+    ]
+    assert report.remarks[0].says == "it begins with “=”: the formula itself is served, not what it gives"
+    again = await import_entries(store, "shop", file, by="ann")
+    assert (again.unchanged, again.remarks) == (3, ())
+
+
+async def test_a_refused_row_is_not_told_of_among_the_imported(store: EntryStore, tmp_path: Path) -> None:
+    file = tmp_path / "e.csv"
+    file.write_text(f"{HEADER}Q1. How?,So.,en\nQ2. How?,No.,en\n", "utf-8")
+    report = await import_entries(store, "shop", file, by="ann")
+    assert [one.line for one in report.refused] == [3]
+    (remark,) = report.remarks
+    assert (remark.line, remark.found) == (2, "“Q1.”")
+    assert "in 1 row, as" in remark.says

@@ -312,3 +312,26 @@ def test_a_damaged_line_is_counted_and_its_case_runs_again(tmp_path: Path, evalu
     assert "2 of 3 cases: done already" in said
     assert "1 of 3 cases: damaged lines left out" in said
     assert len(Results(file)) == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (["--target", "gateway"], True),
+        (["--target", "gateway", "--metrics", "semantic_similarity"], False),
+        (["--target", "upstream"], False),
+        (["--target", "recorded"], False),
+    ],
+    ids=str,
+)
+def test_a_judge_that_measures_what_it_let_pass_is_said_to(
+    tmp_path: Path, bot: Chatbot, config: Path, evaluate: Evaluate, more: list[str], told: bool
+) -> None:
+    cases = write_rows(tmp_path / "cases.jsonl", _rows(2))
+    out = tmp_path / "run"
+    ran = evaluate("answers", "--cases", cases, "-c", config, "--out", out, "--note", "Ours", *more)
+    assert ran.exit_code == 0
+    assert ("no independent figure" in ran.output) is told
+    report = (out / "report.html").read_text("utf-8")
+    assert "Ours" in report
+    assert ("no independent figure" in report) is told
