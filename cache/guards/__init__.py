@@ -83,7 +83,9 @@ def default_guards() -> tuple[Guard, ...]:
     from cache.guards.names import NamesGuard
     from cache.guards.numbers import NumberGuard
     from cache.guards.polarity import PolarityGuard
+    from cache.guards.qualifiers import QualifiersGuard
     from cache.guards.substitution import SubstitutionGuard
+    from cache.guards.undoing import UndoingGuard
 
     load_words()
     tables = (
@@ -105,6 +107,8 @@ def default_guards() -> tuple[Guard, ...]:
         DirectionGuard.load(),
         PolarityGuard.load(),
         ExclusionGuard.load(),
+        UndoingGuard.load(),
+        QualifiersGuard.load(),
         AspectsGuard.load(),
         *tables,
         SubstitutionGuard(tables),

@@ -46,6 +46,7 @@ class _Directions:
     targets: frozenset[str]
     either: frozenset[str]  # also where it may mean another thing
     between: frozenset[str]
+    linking: frozenset[str]  # between a generic thing and what says which
     generic: frozenset[str]
     passive: frozenset[str]
     language: str
@@ -58,6 +59,7 @@ class _Directions:
             targets=words["to"],
             either=words["to"] | words["into"],
             between=words["between"],
+            linking=words["linking"],
             generic=words["generic"],
             passive=words.get("passive", frozenset()),
             language=language,
@@ -87,13 +89,22 @@ class _Directions:
         """What the direction at a place is about, and the thing before that, if there is one."""
         behind = words[at + 1 : at + 1 + _NEAR]
         if self.language == "ja":
-            behind = words[max(0, at - 1) : at]
-        thing = next((word for word in behind if word.surface.casefold() not in self.between), None)
+            behind = words[max(0, at - _NEAR) : at][::-1]
+        thing = self._told(behind)
         if thing is None or thing.kind in ("mark", "number", "verb") or thing.surface.endswith("ing"):
             return "", ""
         earlier = words[: at - 1 if self.language == "ja" else at][-_NEAR:]
         before = (found for word in reversed(earlier) if (found := content_word(word, self.language)))
         return content_word(thing, self.language), next(before, "")
+
+    def _told(self, behind: tuple[Word, ...]) -> Word | None:
+        """The first word of a thing; of a generic one what says which: "an account abroad", 海外の口座."""
+        first = next((word for word in behind if word.surface.casefold() not in self.between), None)
+        if first is None or first.surface.casefold() not in self.generic:
+            return first
+        rest = behind[behind.index(first) + 1 :]
+        which = next((word for word in rest if word.surface.casefold() not in self.linking), None)
+        return which if which is not None and content_word(which, self.language) else first
 
 
 def _moves(text: Text) -> dict[str, str]:

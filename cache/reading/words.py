@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Set
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ from cache.reading.text import normalise
 from encoders.remembering import remembered
 from encoders.words import Word, simplified, word_reader
 
-__all__ = ["REMEMBERED", "Text", "content_word", "load_words", "overlap", "read_text"]
+__all__ = ["REMEMBERED", "Text", "clauses", "content_word", "load_words", "overlap", "read_text"]
 
+_CLAUSE_END = re.compile(r"[,.;:!?](?=\s|$|[^\x00-\x7f])|(?<=[^\x00-\x7f])[,.;:!?/]|[、。・\n]")
 REMEMBERED = 8_192  # texts; the phrasings of the entries that come up again and again
 
 
@@ -48,6 +50,12 @@ def read_text(text: str, language: str) -> Text:
     content = tuple(thing for word in words if (thing := content_word(word, language)))
     plain = normalise(written if language == "zh" else text)
     return Text(written.casefold(), plain, words, content, language)
+
+
+def clauses(text: Text) -> tuple[str, ...]:
+    """The clauses of a text, each normalised as its `plain`; "1,000" and "2.5" are not cut."""
+    parts = (normalise(part) for part in _CLAUSE_END.split(text.written))
+    return tuple(part for part in parts if part)
 
 
 def overlap(some: Text, others: Text, without: Set[str] = frozenset()) -> float:

@@ -8,6 +8,8 @@ from cache.guards.classes import ClassesGuard
 from cache.guards.identifiers import IdentifierGuard
 from cache.guards.numbers import NumberGuard
 from cache.guards.polarity import PolarityGuard
+from cache.guards.qualifiers import QualifiersGuard
+from cache.guards.undoing import UndoingGuard
 from cache.matching import objection
 
 NUMBERS, POLARITY = NumberGuard.load(), PolarityGuard.load()
@@ -141,6 +143,33 @@ def test_an_entry_about_the_whole_matter_answers_how_and_no_further_aspect() -> 
     assert seen(aspects, "en", "How do I apply for a parking permit?", *phrasings) is None
     assert seen(aspects, "en", "Who can apply for a parking permit?", *phrasings) is not None
     assert seen(aspects, "en", "When must I apply for a parking permit?", *phrasings) is None
+
+
+def test_a_kind_that_another_phrasing_names_is_the_entrys_own() -> None:
+    qualifiers = QualifiersGuard.load()
+    phrasings = ("How do I open an account?", "I want an account for a company", "An account for us two")
+    assert seen(qualifiers, "en", "How do I open a business account?", phrasings[0]) is not None
+    assert seen(qualifiers, "en", "How do I open a business account?", *phrasings) is None
+    assert seen(qualifiers, "ja", "自動車税の期限", "軽自動車税の期限", "軽の税金はいつまで") is not None
+    assert seen(qualifiers, "ja", "自動車税の期限", "軽自動車税の期限", "自動車税の期限") is None
+
+
+def test_an_entry_that_tells_both_answers_who_takes_back() -> None:
+    undoing = UndoingGuard.load()
+    phrasings = ("How do I cancel my order?", "Can I undo the cancellation of my order?")
+    assert seen(undoing, "en", "How do I reverse a cancellation?", phrasings[0]) is not None
+    assert seen(undoing, "en", "How do I reverse a cancellation?", *phrasings) is None
+    assert seen(undoing, "en", "How do I cancel my order?", *reversed(phrasings)) is None
+    assert seen(undoing, "en", "How do I cancel my order?", phrasings[1], "Bring my order back") is not None
+
+
+def test_a_negation_in_a_clause_of_its_own_denies_nothing_that_is_asked() -> None:
+    assert seen(POLARITY, "zh", "东西不想要了，想退货，怎么申请", "退货怎么申请") is None
+    assert (
+        seen(POLARITY, "en", "I have no branch nearby, how do I pay in cash?", "How do I pay in cash?")
+        is None
+    )
+    assert seen(POLARITY, "en", "Where can I not pay in cash?", "Where can I pay in cash?") is not None
 
 
 def test_a_negation_takes_the_point_out_of_opposites() -> None:
