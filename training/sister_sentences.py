@@ -26,15 +26,15 @@ TELLS: Final = re.compile(r"[a-zA-Z]{2,}|\d|[一-鿿ァ-ヺ]")
 def sister_sentences(language: str, *, kept: bool) -> Iterator[Written]:
     """Each sentence that has a near one in the sister, with the words that its own does not share."""
     pairs = dict.fromkeys(
-        (one.passages, one.sister) for one in written_statements(language) if one.kept == kept
+        (one.file, one.passages, one.sister) for one in written_statements(language) if one.kept == kept
     )
-    for passages, sister in pairs:
+    for file, passages, sister in pairs:
         there = [each.text for each in sentences(sister)]
         for each in sentences(passages[0]):
             if len(each.text) >= SHORTEST[language] and (wrong := _differs(each.text, there)):
-                yield Written(language, passages, sister, "", each.text, True, (), kept)
+                yield Written(file, language, passages, sister, "", each.text, True, (), kept)
                 beside = (sister, *passages[1:])
-                yield Written(language, beside, passages[0], "", each.text, False, wrong, kept)
+                yield Written(file, language, beside, passages[0], "", each.text, False, wrong, kept)
 
 
 def _differs(text: str, there: list[str]) -> tuple[Span, ...]:

@@ -1,8 +1,9 @@
 """Passages that we wrote, each with a sister of other facts, and statements that one of the two supports.
 
-A block of statements/LANGUAGE/*.txt has the passages, `A: …` and `B: …`, perhaps `C: …` about a neighbouring
-matter, which stands beside either, and below them statements: `+-` is supported by A alone, `-+` by B, `++`
-by both, `--` by neither. Those below a `Q: …` answer that question. « » holds the words that decide it.
+A block of statements/LANGUAGE/*.txt has the passages, `A: …` and `B: …` (further lines: `A| …`), perhaps
+`C: …` about a neighbouring matter, which stands beside either, and below them statements: `+-` is supported
+by A alone, `-+` by B, `++` by both, `--` by neither. Those below a `Q: …` answer that question. « » holds the
+words that decide it.
 `To join you need:: a photo` is an item of a list behind what introduces it.
 Since most statements are true of one sister and false of the other, their wording says nothing of what they
 are.
@@ -31,6 +32,7 @@ Span = tuple[int, int]
 class Written:
     """A statement beside the passages of one sister."""
 
+    file: str
     language: str
     passages: tuple[str, ...]
     sister: str  # of the first passage
@@ -45,18 +47,22 @@ class Written:
 def written_statements(language: str) -> tuple[Written, ...]:
     """All statements of a language, each beside either sister."""
     files = sorted((STATEMENTS / language).glob("*.txt"))
-    blocks = (block for file in files for block in file.read_text(encoding="utf-8").split("\n\n"))
-    lines = [block.strip().splitlines() for block in blocks if block.strip()]
+    blocks = [
+        (file.stem, block) for file in files for block in file.read_text(encoding="utf-8").split("\n\n")
+    ]
+    lines = [(file, block.strip().splitlines()) for file, block in blocks if block.strip()]
     return tuple(
         one
-        for number, block in enumerate(lines)
-        for one in _read(language, block, kept=number % KEPT == KEPT - 1)
+        for number, (file, block) in enumerate(lines)
+        for one in _read(file, language, block, kept=number % KEPT == KEPT - 1)
     )
 
 
-def _read(language: str, lines: Sequence[str], *, kept: bool) -> Iterator[Written]:
+def _read(file: str, language: str, lines: Sequence[str], *, kept: bool) -> Iterator[Written]:
     beside = tuple(line[3:] for line in lines if line.startswith("C: "))
-    sisters = [line[3:] for line in lines if line.startswith(("A: ", "B: "))]
+    sisters = [
+        "\n".join(line[3:] for line in lines if line.startswith((f"{one}: ", f"{one}| "))) for one in "AB"
+    ]
     for place, passage in enumerate(sisters):
         passages = (passage, *beside)
         question = ""
@@ -67,7 +73,9 @@ def _read(language: str, lines: Sequence[str], *, kept: bool) -> Iterator[Writte
                 supported = line[place] == "+"
                 text, marked = _unmarked(line[3:].replace(":: ", ":\n- "))
                 wrong = () if supported else marked or ((0, len(text)),)
-                yield Written(language, passages, sisters[1 - place], question, text, supported, wrong, kept)
+                yield Written(
+                    file, language, passages, sisters[1 - place], question, text, supported, wrong, kept
+                )
 
 
 def _unmarked(marked: str) -> tuple[str, tuple[Span, ...]]:

@@ -138,6 +138,7 @@ class Evidence:
     copied: bool  # it stands in the contexts word for word
     quoted: bool  # and is a whole sentence there, or an item after the same introduction
     reworded: bool  # in other words than the contexts, whatever it denies; or an item by itself
+    introduced: bool  # something before it says of what it tells
 
 
 class Contexts:
@@ -204,7 +205,7 @@ class Contexts:
             quoted = whole
             known = any(each.line.affirmed in line.affirmed for line in window)
             reworded = open_share >= REWORDED and not known
-        return Evidence(features, novelty, place, copied, quoted, reworded)
+        return Evidence(features, novelty, place, copied, quoted, reworded, bool(introduced))
 
     def _crossed_as_introduced(
         self, alone: Said, introduced: str, numbers: Mapping[str, tuple[str, ...]]

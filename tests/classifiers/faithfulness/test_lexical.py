@@ -105,7 +105,7 @@ async def test_what_could_not_be_checked_is_not_a_pass(
     verdict = await judge.judge(answer, contexts)
     assert isinstance(verdict, Unchecked)
     assert reason in verdict.reason
-    assert verdict.judge == "lexical@10"
+    assert verdict.judge == "lexical@11"
 
 
 @settings(max_examples=60, deadline=None)
