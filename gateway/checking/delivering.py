@@ -1,4 +1,4 @@
-"""A digest of the rules by which the chatbot's answers are delivered: audits of answers are for these only."""
+"""A digest of the rules that deliver the chatbot's answers: audits of answers hold for these rules only."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ KIND_WEIGHT = 0.3  # a question for a number or a date is answered by one
 MOST_READ = 10  # 10 ms each
 MOST_ITEMS_READ = 3  # of one list, beside all of it
 
-ANSWERS_FROM = 1.0  # log odds
+ANSWERS_FROM = 1.5  # log odds
 AS_SURE = 1.5  # log odds below the surest piece, for another one that answers as well
 MOST_QUOTED = 3
 HEADING_GAIN = 0.4  # share of the question that a heading has to add
