@@ -7,7 +7,7 @@ sentence, "a chair costs 400 yen, a desk 800 yen", are a table of one column, fo
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -54,7 +54,7 @@ def misfiled(each: Said, known: Sequence[Line], theirs: Collection[str]) -> tupl
     for number in dict.fromkeys(numbers):
         if number.is_label or number.text in theirs:
             continue
-        places = [at for at, line in enumerate(known) if line.pool.find(number) == "same"]
+        places = [at for at, one in enumerate(known) if one.quantities and one.pool.find(number) == "same"]
         tables = [table for table in _tables(known, places) if table.lines.issuperset(places)]
         rivals = (rival for table in tables if (rival := _rival(each, number, table)))
         if rival := next(rivals, None):
@@ -102,7 +102,7 @@ def _says_more(
     return held[one] < held[other] or (held[one] == held[other] and len(other) < len(one))
 
 
-def _tables(known: Sequence[Line], places: Iterable[int]) -> Iterator[_Table]:
+def _tables(known: Sequence[Line], places: Sequence[int]) -> Iterator[_Table]:
     """The tables, and lists of values, that these lines are part of."""
     seen = set[int]()
     for at in places:
@@ -119,13 +119,15 @@ def _tables(known: Sequence[Line], places: Iterable[int]) -> Iterator[_Table]:
             if last - first + 1 >= FEWEST or len(columns) > FEWEST:
                 cells = tuple(cell for line in known[first : last + 1] for cell in _cells(line.text))
                 yield _Table(cells, frozenset(range(first, last + 1)))
-        for joint in _JOINTS:
+        for joint in _JOINTS if len(places) == 1 else ():
             if len(cells := _values(known[at].text, joint)) >= FEWEST:
                 yield _Table(cells, frozenset([at]), is_list=True)
 
 
 def _columns(text: str) -> tuple[str, ...]:
     """The names of the columns of a row, "Account: Plus; Monthly fee: £6"; none of what is no row."""
+    if not _OF_CELLS.search(text):
+        return ()
     found = [_CELL.fullmatch(part.strip()) for part in _OF_CELLS.split(text)]
     return tuple(cell["column"] for cell in found if cell) if len(found) > 1 and all(found) else ()
 
