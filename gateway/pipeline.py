@@ -177,7 +177,11 @@ class Pipeline:
             )
         except DatabaseUnavailable as dead:
             return Miss(reason=str(dead), lookup_failed=True)
-        if question.parts and isinstance(found, Hit) and found.tier != "exact":
+        if not isinstance(found, Hit) or found.tier == "exact":
+            return found
+        if question.wants_person:
+            return Miss(reason="the asker wants a person, and the nearest entry was not written for that")
+        if question.parts:
             return Miss(reason="it asks several things, and the nearest entry at most one")
         return found
 

@@ -92,6 +92,7 @@ class Stages:
     encoder_says: Exception | None = None
     self_contained: bool = True
     parts: tuple[str, ...] = ()
+    wants_person: bool = False
     texts: tuple[str, ...] = ("When are you open?",)
     identity: ClassVar[EncoderIdentity] = EncoderIdentity("test", 2, "test", ())
     called: list[str] = field(default_factory=list)
@@ -120,6 +121,7 @@ class Stages:
                 conversation=conversation,
                 self_contained=self.self_contained,
                 parts=self.parts,
+                wants_person=self.wants_person,
             )
             for text in self.texts
         )
@@ -222,6 +224,8 @@ async def ask(stages: Stages, on_unchecked: OnUnchecked = "escalate", *turns: Tu
         pytest.param(Stages(rag_says=UpstreamUnavailable("dead")), "escalated", "upstream_unavailable", ["gate", "cache", "rag", "ticket"], id="dead chatbot"),
         pytest.param(Stages(cache_says=KeyError("a bug")), "escalated", "internal_error", ["gate", "cache", "ticket"], id="a bug in a stage"),
         pytest.param(Stages(self_contained=False, cache_says=HIT), "rag", "supported", ["gate", "gate", "rag", "faithfulness"], id="a follow-up is never looked up"),
+        pytest.param(Stages(wants_person=True, cache_says=HIT), "escalated", "person_wanted", ["gate", "cache", "ticket"], id="who wants a person gets no answer to something near"),
+        pytest.param(Stages(wants_person=True, cache_says=replace(HIT, tier="exact")), "ground_truth", "verified_exact", ["gate", "cache"], id="but one to these words"),
         pytest.param(Stages(parts=("When?", "How much?"), cache_says=HIT), "rag", "supported", ["gate", "cache", "rag", "faithfulness"], id="an answer to one question is none to two"),
         pytest.param(Stages(parts=("When?", "How much?"), cache_says=replace(HIT, tier="exact")), "ground_truth", "verified_exact", ["gate", "cache"], id="but one to both in these words"),
     ],
