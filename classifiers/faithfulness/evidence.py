@@ -269,6 +269,9 @@ class Contexts:
         fresh = [
             t for t in each.content if t not in counted and not each.echoes(t) and not self._known.has(t)
         ]
+        other_side = () if copied else alternatives(each, known) or refused(each, near)
+        if other_side and agrees_with_a_half(each, known):
+            other_side = ()
         # Nothing of a whole sentence of theirs is another's.
         another = told_of_another(each, window, known, near, _not_theirs(numbers), copied=copied)
         return Novelty(
@@ -282,12 +285,7 @@ class Contexts:
             words=tuple(sorted(fresh, key=lambda t: -each.content[t])),
             word_count=len(each.content.keys() - counted),
             negation=any(negations),
-            opposites=(opposites(each.line, here, window) if denies else ())
-            or (
-                ()
-                if copied or agrees_with_a_half(each, known)
-                else alternatives(each, known) or refused(each, near)
-            ),
+            opposites=(opposites(each.line, here, window) if denies else ()) or other_side,
             degrees=(overstated(each.line, here, window) if denies else ())
             or groundless(each.line, self._known.plain)
             or (turned_bounds(each.line, window) if same_matter else ()),

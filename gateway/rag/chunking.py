@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from classifiers.faithfulness.statements.segmentation import LIST_MARK, announces, sentences
+from classifiers.faithfulness.tables import named
 
 __all__ = ["GOES_ON", "PATH_SEPARATOR", "Chunk", "chunks", "heading_of"]
 
@@ -140,8 +141,7 @@ def _table(node: SyntaxTreeNode) -> Iterator[str]:
     ]
     head, *body = rows[1:] if _headed_below(rows) else rows
     for row in body:
-        cells = [f"{name}: {cell}" if name else cell for name, cell in zip(head, row, strict=False) if cell]
-        yield f"- {'; '.join(cells)}"
+        yield f"- {named(row, head)}"
     if not body:
         yield f"- {'; '.join(head)}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 from structlog.testing import capture_logs
 
@@ -50,28 +51,26 @@ def test_whom_the_identity_provider_gives_no_role_stays_outside(
         assert "sekisho_session" not in {one.get("name") for one in guest.page.context.cookies()}
 
 
-def test_who_is_called_like_another_user_stays_outside_and_the_log_says_why(
-    desk: Gateway, chromium: Chromium, identity_provider: IdentityProvider
+@pytest.mark.parametrize(
+    ("subject", "name", "reason"),
+    [
+        pytest.param("9", "sato", "another user is called sato", id="another user's"),
+        pytest.param("10", "ta\x00naka", "a user's name has 1 to 200 printable characters", id="no name"),
+    ],
+)
+def test_whose_name_can_not_be_theirs_stays_outside_and_the_log_says_why(
+    desk: Gateway,
+    chromium: Chromium,
+    identity_provider: IdentityProvider,
+    subject: str,
+    name: str,
+    reason: str,
 ) -> None:
-    identity_provider.claims = {"sub": "9", "preferred_username": "sato", "groups": ["helpdesk"]}
-    with chromium.person(desk.url) as namesake, capture_logs() as logs:
-        namesake.page.goto("/console/oidc/start")
-        expect(namesake.page.get_by_role("alert")).to_be_visible()
-    assert [one["reason"] for one in logs if one["event"] == "sign-in failed"] == [
-        "another user is called sato"
-    ]
-
-
-def test_who_is_called_by_what_is_no_name_stays_outside_and_the_log_says_why(
-    desk: Gateway, chromium: Chromium, identity_provider: IdentityProvider
-) -> None:
-    identity_provider.claims = {"sub": "10", "preferred_username": "ta\x00naka", "groups": ["helpdesk"]}
-    with chromium.person(desk.url) as nameless, capture_logs() as logs:
-        nameless.page.goto("/console/oidc/start")
-        expect(nameless.page.get_by_role("alert")).to_be_visible()
-    assert [one["reason"] for one in logs if one["event"] == "sign-in failed"] == [
-        "a user's name has 1 to 200 printable characters"
-    ]
+    identity_provider.claims = {"sub": subject, "preferred_username": name, "groups": ["helpdesk"]}
+    with chromium.person(desk.url) as outsider, capture_logs() as logs:
+        outsider.page.goto("/console/oidc/start")
+        expect(outsider.page.get_by_role("alert")).to_be_visible()
+    assert [one["reason"] for one in logs if one["event"] == "sign-in failed"] == [reason]
 
 
 def test_a_wrong_password_is_told_and_lets_nobody_in(desk: Gateway, chromium: Chromium) -> None:

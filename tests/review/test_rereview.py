@@ -214,17 +214,23 @@ async def test_an_entry_that_is_still_right_comes_back_with_the_new_version(offi
     assert [one.state for one in await office.asked()] == ["answered", "open"]
 
 
-async def test_a_later_ticket_about_something_else_hides_no_change(office: Office) -> None:
-    card = await office.keep()
-    office.write("fees.md", NEW)
-    await office.read()
+async def asked_about_words(office: Office, entry_id: str) -> NewTicket:
+    """A ticket that asks whether a forgotten asker's phrasing of the entry may stay."""
     about_words = NewTicket(
         tenant="acme", group="", request_id="r", language="en", real_question=CARD, question=CARD,
-        outcome="stale_entry", reason="phrasing_of_forgotten", entry_id=card.id,
+        outcome="stale_entry", reason="phrasing_of_forgotten", entry_id=entry_id,
         steps=[{"type": "phrasing_of_forgotten", "phrasings": [1]}],
     )  # fmt: skip
     async with office.database.begin() as connection:
         await open_within(connection, about_words)
+    return about_words
+
+
+async def test_a_later_ticket_about_something_else_hides_no_change(office: Office) -> None:
+    card = await office.keep()
+    office.write("fees.md", NEW)
+    await office.read()
+    await asked_about_words(office, card.id)
     stale = await office.entries.get("acme", card.id)
     active = await approve_again(office.tickets, office.entries, stale, revision=stale.revision, by="Sato")
     assert active.sources == (Source("fees.md", version(NEW)),)
@@ -238,13 +244,7 @@ async def test_a_later_ticket_about_something_else_hides_no_change(office: Offic
 async def test_a_change_is_never_added_to_a_ticket_that_asks_something_else(office: Office) -> None:
     card = await office.keep()
     await office.tell("fees.md", "2")
-    about_words = NewTicket(
-        tenant="acme", group="", request_id="r", language="en", real_question=CARD, question=CARD,
-        outcome="stale_entry", reason="phrasing_of_forgotten", entry_id=card.id,
-        steps=[{"type": "phrasing_of_forgotten", "phrasings": [1]}],
-    )  # fmt: skip
-    async with office.database.begin() as connection:
-        await open_within(connection, about_words)
+    about_words = await asked_about_words(office, card.id)
     await office.tell("fees.md", "3")
     changed, words = await office.asked()
     assert [step["now"] for step in changed.steps] == ["2", "3"]

@@ -30,8 +30,6 @@ FEWEST = 2  # pairs
 _JOINTS = (re.compile("[;；]"), re.compile(r"[，、]|,(?=\s)|\s(?:and|but|while|whereas)\s"))
 _DENIES = frozenset(["no", "not", "never", "free", "without", "免", "不", "无", "未", "無", "非"])
 
-_Units = tuple[str, ...]
-
 
 @dataclass(frozen=True, slots=True)
 class _Contrast:
@@ -91,19 +89,19 @@ def _contrast(one: str, other: str) -> _Contrast | None:
     shorter = min(len(mine), len(theirs))
     if not shorter or max(len(mine), len(theirs)) > LONGEST_HALF[half.language]:
         return None
-    common, pairs = set[str](), []
+    shared, pairs = list[str](), []
     for tag, a, b, c, d in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
         if tag == "equal":
-            common.update(mine[a:b])
+            shared += mine[a:b]
         elif max(b - a, d - c) <= LONGEST_PAIR:
             pair = _telling(mine[a:b]), _telling(theirs[c:d])
             if all(pair) or any(side & _DENIES for side in pair):
                 pairs.append(pair)
-    common = set(_telling(tuple(common)))
+    common = _telling(shared)
     if len(common) < FEWEST_ALIKE or len(common) < ALIKE * shorter or len(pairs) < FEWEST:
         return None
-    return _Contrast(f"{one} … {other}".strip(), frozenset(common), tuple(pairs))
+    return _Contrast(f"{one} … {other}".strip(), common, tuple(pairs))
 
 
-def _telling(units: _Units) -> frozenset[str]:
+def _telling(units: Sequence[str]) -> frozenset[str]:
     return frozenset(unit for unit in units if not IN_HIRAGANA.match(unit) and unit not in "的是了の")
