@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 from cache.guards import Compared, about_any, quoted
-from cache.reading.tables import Terms, read_table
+from cache.reading.tables import Found, Terms, read_table
 from cache.reading.words import REMEMBERED, overlap, read_text
 from encoders.remembering import remembered
 
 __all__ = ["AspectsGuard"]
 
 _HOW = "how"  # the way to something, of which its fee and its deadline are parts
+_TOPIC = "は"
 _ABOUT_THE_SAME = 0.3  # share of other content in common from which aspects are compared
 
 
@@ -67,12 +68,22 @@ def _terms(table: Mapping[str, Any]) -> Terms:
     return Terms.of(meanings, passed=table["passed"], inflected=False)
 
 
+def _is_topic(one: Found, later: Sequence[Found]) -> bool:
+    """Whether a Japanese term is only what is spoken of: 料金はどうやって払えますか asks for no price."""
+    return one.word.endswith(_TOPIC) and any(_aspects(one).isdisjoint(_aspects(other)) for other in later)
+
+
+def _aspects(one: Found) -> set[str]:
+    return {aspect for _, aspect in one.meanings}
+
+
 def _read(terms: Terms, plain: str) -> _Asked:
     """What a text asks for; a fee that is only named is no aspect where the question asks for another."""
     found = terms.find(plain)
     for strength in ("asked", "named"):
         telling = [one for one in found if any(how == strength for how, _ in one.meanings)]
+        telling = [one for at, one in enumerate(telling) if not _is_topic(one, telling[at + 1 :])]
         if telling:
-            aspects = frozenset(aspect for one in telling for _, aspect in one.meanings)
+            aspects = frozenset[str]().union(*map(_aspects, telling))
             return _Asked(aspects, tuple(one.word for one in telling))
     return _Asked(frozenset(), ())
