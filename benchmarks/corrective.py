@@ -11,22 +11,28 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from classifiers.retrieval.evidence import SHIPPED, EvidenceJudge, EvidenceModel
+from classifiers.retrieval import PassageEvidence
+from classifiers.retrieval.reading import SHIPPED, ReadingJudge, ReadingModel
 from classifiers.retrieval.strips import KEPT_FROM, refined
-from encoders.shipped import load_shipped
+from encoders import Encoded
+from encoders.shipped import load_shipped, load_shipped_answering
 from evaluation.statistics import Rate
+from storage.lexical import Lexicon, Words
 from training.command import rows
-from training.fit_evidence import Search
 
 CORPORA = {"en": "squad2", "ja": "jaquad_train", "zh": "cmrc2018_dev"}
 PASSAGES = 400
+RETRIEVED = 5
 LABELS = ("correct", "ambiguous", "incorrect")
 
 
@@ -39,6 +45,34 @@ class Judged:
     cosine: float
 
 
+class Search:
+    """BM25 with the weights of our index, and cosine, over a list of passages."""
+
+    def __init__(self, passages: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        self._lexicon, self._passages, self._vectors = Lexicon(), passages, vectors
+        words = [self._lexicon.document(p) for p in passages]
+        self._documents = [dict(zip(w.indices, w.values, strict=True)) for w in words]
+        counts = Counter(i for d in self._documents for i in d)
+        n = len(passages)
+        self._idf = {i: math.log((n - c + 0.5) / (c + 0.5) + 1) for i, c in counts.items()}
+
+    def find(
+        self, text: str, vector: NDArray[np.float32], *, without: str | None = None
+    ) -> list[tuple[str, float]]:
+        """The passages that fit best by words and by meaning, with their cosines.
+
+        `without` is left out, as if it stood in no document.
+        """
+        asked: Words = self._lexicon.question(text)
+        bm25 = [sum(d.get(i, 0.0) * self._idf.get(i, 0.0) for i in asked.indices) for d in self._documents]
+        cosine = self._vectors @ vector
+        there = [passage != without for passage in self._passages]
+        ranked = [i for i in np.argsort(bm25)[::-1][: RETRIEVED + 1] if there[i]][:RETRIEVED]
+        near = [i for i in np.argsort(cosine)[::-1][:4] if there[i]][:3]
+        ranked = [*ranked[:3], *[i for i in near if i not in ranked[:3]]]
+        return [(self._passages[i], float(cosine[i])) for i in ranked]
+
+
 def main() -> None:
     """Search, judge, print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -46,7 +80,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=200, help="a language")
     parser.add_argument("--weights", type=Path, default=SHIPPED)
     chosen = parser.parse_args()
-    judge = EvidenceJudge(EvidenceModel.load(chosen.weights))
+    judge = ReadingJudge(load_shipped(), load_shipped_answering(), ReadingModel.load(chosen.weights))
     for language, corpus in CORPORA.items():
         known = [row for row in rows(chosen.data / f"qa/{corpus}.jsonl") if row["answerable"]]
         random.Random(7).shuffle(known)
@@ -60,16 +94,17 @@ def main() -> None:
 
 
 async def _judged(
-    judge: EvidenceJudge, passages: Sequence[str], asked: Sequence[dict[str, str]]
+    judge: ReadingJudge, passages: Sequence[str], asked: Sequence[dict[str, str]]
 ) -> list[Judged]:
     vectors = await load_shipped().encode([*passages, *(row["question"] for row in asked)])
     search = Search(passages, vectors[: len(passages)])
     found: list[Judged] = []
     for row, vector in zip(asked, vectors[len(passages) :], strict=True):
         for there in (True, False):
-            evidence = search.find(row["question"], vector, without=None if there else row["context"])
-            verdict = judge.judge_now(row["question"], evidence)
-            found.append(Judged(there, verdict.label, max(each.similarity for each in evidence)))
+            near = search.find(row["question"], vector, without=None if there else row["context"])
+            question = Encoded(row["question"], vector)
+            verdict = await judge.judge(question, [PassageEvidence(text) for text, _ in near])
+            found.append(Judged(there, verdict.label, max(cosine for _, cosine in near)))
     return found
 
 

@@ -27,8 +27,6 @@ from classifiers.faithfulness import FaithfulnessJudge
 from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.faithfulness.local import LocalJudge
 from classifiers.faithfulness.statements.segmentation import sentences
-from classifiers.retrieval import PassageEvidence
-from classifiers.retrieval.evidence import EvidenceJudge
 from encoders.shipped import load_shipped_support
 
 DOCUMENTS = Path(__file__).parent.parent / "examples/helpdesk"
@@ -53,7 +51,7 @@ def main() -> None:
         "seen: p50 ms",
         "p95 ms",
     )
-    runner, retrieval = asyncio.Runner(), EvidenceJudge()
+    runner = asyncio.Runner()
     judges = {"local": LocalJudge(load_shipped_support()), "lexical": LexicalJudge()}
     for lang, (name, faithfulness) in product(("en", "ja"), judges.items()):
         pool = list(_sentences(DOCUMENTS / lang / "documents"))
@@ -65,11 +63,6 @@ def main() -> None:
             seen = _timed(cases, judge, prepare=partial(_another_answer, judge))
             row = (str(count), str(passages), str(tokens), *_figures(fresh), *_figures(seen))
             table.add_row(name, lang, *row)
-    for lang in ("en", "ja"):
-        pool, rng = list(_sentences(DOCUMENTS / lang / "documents")), random.Random(lang)
-        cases = [_case(pool, lang, 1, 8, 250, rng) for _ in range(rounds)]
-        times = _timed(cases, partial(_ask, retrieval))
-        table.add_row("evidence", lang, "1 question", "8", "250", *_figures(times), "–", "–")
     runner.close()
     Console().print(table)
 
@@ -94,10 +87,6 @@ def _case(
     pairs = zip(chosen[:count], chosen[count:], strict=True)
     answer = [s if i % 2 else s[: len(s) // 2].rstrip() + join + other for i, (s, other) in enumerate(pairs)]
     return "\n".join(answer), contexts
-
-
-def _ask(judge: EvidenceJudge, question: str, contexts: list[str]) -> object:
-    return judge.judge_now(question, [PassageEvidence(context, 0.5, 9.0) for context in contexts])
 
 
 def _judged(runner: asyncio.Runner, judge: FaithfulnessJudge, answer: str, contexts: list[str]) -> object:

@@ -27,11 +27,12 @@ from rich.table import Table
 from benchmarks.retrieval import alone
 from classifiers.faithfulness.statements.segmentation import LIST_MARK, sentences
 from classifiers.gate.lexical import Rarity, lexical_share
+from classifiers.retrieval import PATH_SEPARATOR
+from classifiers.retrieval.reading import ReadingJudge
 from encoders import Encoder, encode_one
 from encoders.pairs import OnnxPairModel
 from encoders.shipped import ANSWERING, load_shipped
 from gateway.figures.rates import Rate
-from gateway.rag.chunking import PATH_SEPARATOR
 from gateway.rag.passages import RetrievedPassage
 from gateway.rag.quoting import ExtractiveWriter
 from training.written_questions import Answer, Section, written_sections
@@ -57,7 +58,7 @@ def passage(section: Section, number: int) -> RetrievedPassage:
         text += f"\n{line}" if listed else f"\n\n{line}"
     return RetrievedPassage(
         id=str(number), path=section.document, heading=f"{section.document}{PATH_SEPARATOR}{section.heading}",
-        text=text, language=section.language, similarity=0.0, bm25=0.0, score=0.0,
+        text=text, language=section.language, score=0.0,
     )  # fmt: skip
 
 
@@ -115,7 +116,7 @@ async def main() -> None:
     parser.add_argument("--reader", type=Path, default=ANSWERING, metavar="FOLDER", help="instead of ours")
     reader = OnnxPairModel.load(parser.parse_args().reader)
     encoder = load_shipped()
-    writer = ExtractiveWriter(encoder, reader)
+    writer = ExtractiveWriter(encoder, ReadingJudge(encoder, reader))
     table = Table("", "", "what answers", "n", *OUTCOMES)
     milliseconds: list[float] = []
     for language in LANGUAGES:

@@ -18,14 +18,18 @@ from cache.indexing import index_pending, reindex, repair
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.trial.collisions import Collision, shelf_collisions, worst_first
+from classifiers.retrieval import RelevanceJudge
+from classifiers.retrieval.reading import ReadingJudge
 from encoders import Encoder, EncoderIdentity, OpenEncoder
 from encoders.memo import MemoEncoder
 from encoders.onnx import OnnxEncoder
 from encoders.pairs import MemoPairModel, PairModel
 from encoders.sentence_transformers import SentenceTransformersEncoder
-from encoders.shipped import load_shipped, load_shipped_pairs
+from encoders.shipped import load_shipped, load_shipped_answering, load_shipped_pairs
 from gateway.language import Language, language_of
+from gateway.rag.answering import OpenedLate
 from gateway.rag.documents import Documents
+from gateway.rag.passages import PassageSearch
 from gateway.settings import Settings
 from storage.edge import EdgeIndex
 from storage.resealing import check_keys
@@ -46,6 +50,7 @@ FOR_ONE_GATEWAY = (
     "use the database, and what is imported elsewhere reaches it at its next start; for several set "
     "storage.qdrant_url."
 )
+READ_BEFORE = 8_192  # pieces of passages with their questions: a repeated question costs no reading
 Progress = Callable[[int], object]
 
 
@@ -60,6 +65,8 @@ class Stores:
     passage_index: VectorIndex
     entries: EntryStore
     documents: Documents
+    passages: PassageSearch
+    reading: OpenedLate  # whether passages answer
     shelf: Shelf
     default_language: Language  # of questions whose script does not tell
     indexing: asyncio.Lock = field(default_factory=asyncio.Lock)  # else two would encode the same entries
@@ -134,6 +141,8 @@ async def open_stores(
             passage_index=indexes[1],
             entries=entries,
             documents=Documents(database, indexes[1], encoder),
+            passages=PassageSearch(database, indexes[1], encoder.identity),
+            reading=OpenedLate(partial(_open_reading, model, settings)),
             shelf=shelf,
             default_language=settings.understanding.default_language,
         )
@@ -201,6 +210,16 @@ async def _load_model(settings: Settings) -> OpenEncoder:
             )
         case _:
             assert_never(chosen.kind)
+
+
+async def _open_reading(encoder: Encoder, settings: Settings) -> RelevanceJudge:
+    reader = await open_pair_model(load_shipped_answering, remembered=READ_BEFORE)
+    chosen = settings.upstream.corrective
+    if chosen.evaluator == "llm":  # the cuts are the model's
+        return ReadingJudge(encoder, reader)
+    return ReadingJudge(  # which remembers vectors for itself
+        encoder, reader, correct_from=chosen.correct_from, incorrect_below=chosen.incorrect_below
+    )
 
 
 async def open_pair_model(load: Callable[[], PairModel], *, remembered: int) -> PairModel:

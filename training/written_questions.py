@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from classifiers.faithfulness.statements.segmentation import LIST_MARK
-from gateway.rag.chunking import PATH_SEPARATOR
-from gateway.rag.pieces import introduces
+from classifiers.retrieval import PATH_SEPARATOR
+from classifiers.retrieval.pieces import introduces
 
 __all__ = ["Answer", "Piece", "Section", "written_sections"]
 
@@ -54,7 +54,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A line, or a list as a whole, as gateway.rag.pieces makes them."""
+    """A line, or a list as a whole, as classifiers.retrieval.pieces makes them."""
 
     read: str  # under its headings
     places: frozenset[int]

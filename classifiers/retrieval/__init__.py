@@ -8,7 +8,10 @@ from typing import Literal, Protocol
 
 from encoders import Encoded
 
-__all__ = ["PassageEvidence", "RelevanceJudge", "RelevanceVerdict"]
+__all__ = ["PATH_SEPARATOR", "PassageEvidence", "RelevanceJudge", "RelevanceVerdict", "under_headings"]
+
+
+PATH_SEPARATOR = " › "  # between the headings above a passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +19,22 @@ class PassageEvidence:
     """A retrieved passage as the judge sees it."""
 
     text: str
-    similarity: float  # cosine to the question
-    bm25: float
+    heading: str = ""  # the title and the headings above it, joined by PATH_SEPARATOR
+
+    @property
+    def last_heading(self) -> str:
+        """The heading right above it."""
+        return self.heading.rpartition(PATH_SEPARATOR)[2]
+
+    @property
+    def shown(self) -> str:
+        """It under its headings."""
+        return under_headings(self.heading, self.text)
+
+
+def under_headings(heading: str, text: str) -> str:
+    """A passage as it is embedded, searched and shown: under the headings that say what it is about."""
+    return f"{heading}\n{text}" if heading else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +48,6 @@ class RelevanceVerdict:
 
 
 class RelevanceJudge(Protocol):
-    """Judges passages against a question. Raises `ClassifierError` when it cannot run."""
+    """Judges passages, best ones first, against a question. Raises `ClassifierError` when it cannot run."""
 
     async def judge(self, question: Encoded, passages: Sequence[PassageEvidence], /) -> RelevanceVerdict: ...

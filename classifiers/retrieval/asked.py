@@ -132,7 +132,7 @@ class AskedQuery:
 
 
 def _given(question: str, passages: Sequence[PassageEvidence]) -> str:
-    numbered = [{"number": i, "text": each.text[:LONGEST_PASSAGE]} for i, each in enumerate(passages, 1)]
+    numbered = [{"number": i, "text": each.shown[:LONGEST_PASSAGE]} for i, each in enumerate(passages, 1)]
     return json.dumps({"question": question, "passages": numbered}, ensure_ascii=False)
 
 

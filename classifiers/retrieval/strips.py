@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from classifiers.faithfulness.statements.segmentation import Sentence, announces, sentences
-from classifiers.faithfulness.wording import folded, terms
-from classifiers.retrieval.evidence import asked_about
+from classifiers.retrieval.asking import coverage
 
-__all__ = ["KEPT_FROM", "Strip", "coverage", "refined", "strips"]
+__all__ = ["KEPT_FROM", "Strip", "refined", "strips"]
 
 STRIP_SENTENCES = 2
 LONGEST_STRIP = 1_200  # characters; a list or table that is longer is cut
@@ -39,14 +38,6 @@ def strips(passage: str) -> list[Strip]:
         else:
             found.append([sentence])
     return [Strip(group[0].start, group[-1].end) for group in found]
-
-
-def coverage(question: str, text: str) -> float:
-    """Share of the question's own words, by rarity, that a text holds."""
-    asked = asked_about(question)
-    there = set(terms(folded(text)).content)
-    total = sum(asked.values())
-    return sum(weight for term, weight in asked.items() if term in there) / total if total else 0.0
 
 
 def refined(question: str, passage: str, *, kept_from: float = KEPT_FROM) -> str:

@@ -18,7 +18,8 @@ from classifiers.asking import AsksModel, read_object, response_format
 from classifiers.faithfulness import Checked
 from classifiers.faithfulness.statements import statements
 from classifiers.faithfulness.statements.segmentation import sentences
-from gateway.rag.chunking import PATH_SEPARATOR, Chunk
+from classifiers.retrieval import PATH_SEPARATOR
+from gateway.rag.chunking import Chunk
 from gateway.rag.reading import SourceDocument
 from gateway.stages import Judge
 

@@ -19,17 +19,17 @@ from markdown_it.tree import SyntaxTreeNode
 
 from classifiers.faithfulness.statements.segmentation import LIST_MARK, announces, sentences
 from classifiers.faithfulness.tables import named
+from classifiers.retrieval import PATH_SEPARATOR
+from classifiers.retrieval.pieces import GOES_ON
 
-__all__ = ["GOES_ON", "PATH_SEPARATOR", "Chunk", "chunks", "heading_of"]
+__all__ = ["Chunk", "chunks", "heading_of"]
 
-PATH_SEPARATOR = " › "
 _SIZES = {"en": (400, 900), "ja": (200, 450), "zh": (200, 450)}
 _CJK = r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60]"
 _WRAPPED_CJK = re.compile(rf"(?<={_CJK})\n|\n(?={_CJK})")
 _PARAGRAPHS = re.compile(r"\n[ \t\u3000]*\n+")
 _SPACES = re.compile(r"[ \t\u00a0]+")
 _DIGIT = re.compile(r"\d")
-GOES_ON = "- …"  # an item in place of those that another passage holds
 _BREAKS = ("\n", "。", "，", "、", "; ", ", ", " ")  # where to cut what has no sentences
 
 

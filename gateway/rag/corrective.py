@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from classifiers.retrieval import RelevanceVerdict
-from classifiers.retrieval.strips import coverage, refined
+from classifiers.retrieval.asking import coverage
+from classifiers.retrieval.strips import refined
 from gateway.domain import Correction, Question
 from gateway.errors import UpstreamUnavailable
 from gateway.rag.passages import RetrievedPassage
@@ -20,7 +21,7 @@ from gateway.rag.websearch import WebSearch
 __all__ = ["WRITTEN_FROM", "Corrected", "Corrective"]
 
 WRITTEN_FROM = 4
-WORTH_READING = 0.4  # of the best passage's score; weaker ones only distract the writer
+WORTH_READING = 0.1  # of the best passage's score; weaker ones only distract the writer
 FROM_WEB = 0.5  # share of the question's words that a page's words must hold to be written from
 Web = Literal["off", "answered", "nothing", "failed"]
 
@@ -41,6 +42,7 @@ class Corrective:
         *,
         strips_from: float = 0.0,
         reads_ambiguous: bool = True,
+        reads: int | None = WRITTEN_FROM,
         web: WebSearch | None = None,
         on_web_search: Callable[[Web], object] = lambda result: None,
     ) -> None:
@@ -48,13 +50,14 @@ class Corrective:
 
         Args:
             strips_from: of the best strip's share of the question; 0 leaves passages whole.
-            reads_ambiguous: whether an answer is written from ambiguous passages, too. Whoever only quotes
-                can't say that they don't answer.
+            reads_ambiguous: whether an answer is written from ambiguous passages, too.
+            reads: how many passages at most, the best ones; None: all, as they were found.
             web: where else to look.
             on_web_search: how a web search ended.
         """
         self._strips_from = strips_from
         self._reads_ambiguous = reads_ambiguous
+        self._reads = reads
         self._web = web
         self._on_web_search = on_web_search
 
@@ -65,7 +68,7 @@ class Corrective:
         own: list[RetrievedPassage] = []
         kept = 1.0
         if verdict.label == "correct" or (verdict.label == "ambiguous" and self._reads_ambiguous):
-            whole = _worth_reading(found, verdict.scores)
+            whole = found if self._reads is None else _best(found, verdict.scores, self._reads)
             own = [self._refined(question, passage) for passage in whole]
             kept = _length(own) / max(1, _length(whole))
         others: list[RetrievedPassage] = []
@@ -103,11 +106,11 @@ class Corrective:
         return web, query, [self._refined(question, page) for page in relevant]
 
 
-def _worth_reading(found: Sequence[RetrievedPassage], scores: Sequence[float]) -> list[RetrievedPassage]:
-    """In the order of the search; a passage that the judge finds much weaker than the best is left out."""
+def _best(found: Sequence[RetrievedPassage], scores: Sequence[float], most: int) -> list[RetrievedPassage]:
+    """By the judge's score, best first; a passage that is much weaker than the best is left out."""
     least = max(scores) * WORTH_READING
-    kept = [passage for passage, score in zip(found, scores, strict=True) if score >= least]
-    return kept[:WRITTEN_FROM]
+    ranked = sorted(zip(found, scores, strict=True), key=lambda of: -of[1])
+    return [passage for passage, score in ranked if score >= least][:most]
 
 
 def _length(passages: Sequence[RetrievedPassage]) -> int:

@@ -21,6 +21,7 @@ from anyio import to_thread
 from sqlalchemy import Row, bindparam, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from classifiers.retrieval import under_headings
 from encoders import Encoder
 from gateway.rag.chunking import Chunk
 from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
@@ -31,7 +32,7 @@ from storage.parts import in_parts
 from storage.sql import Database
 from storage.vectors import Point, VectorIndex
 
-__all__ = ["Documents", "IngestReport", "Progress", "text_for_index"]
+__all__ = ["Documents", "IngestReport", "Progress"]
 
 Progress = Callable[[str, int, int], None]  # what is done ("read" or "index"), how many, of how many
 
@@ -112,7 +113,7 @@ class Documents:
         """At most so many passages as they stand in the index; ids that order them are as good as drawn."""
         some = select(_PASSAGES.heading, _PASSAGES.text).order_by(_PASSAGES.id).limit(most)
         async with self._database.connect() as connection:
-            return [text_for_index(row.heading, row.text) for row in await connection.execute(some)]
+            return [under_headings(row.heading, row.text) for row in await connection.execute(some)]
 
     async def reindex(self, *, progress: Progress | None = None) -> int:
         """Rebuild the index from SQL, after another model was configured."""
@@ -182,7 +183,7 @@ class Documents:
         return passages
 
     async def _points(self, rows: Sequence[Row[*tuple[Any, ...]]]) -> list[Point]:
-        texts = [text_for_index(row.heading, row.text) for row in rows]
+        texts = [under_headings(row.heading, row.text) for row in rows]
         vectors = await self._encoder.encode(texts)
         return [
             Point(
@@ -202,11 +203,6 @@ class Documents:
         """Only the version that was indexed counts: a document may have changed meanwhile."""
         async with self._database.begin() as connection:
             await connection.execute(_MARK, [{"document": id_, "indexed": version} for id_, version in batch])
-
-
-def text_for_index(heading: str, text: str) -> str:
-    """A passage as it is embedded, searched and shown: under the headings that say what it is about."""
-    return f"{heading}\n{text}" if heading else text
 
 
 _STORED = select(_DOCUMENTS.id, _DOCUMENTS.path, _DOCUMENTS.version, _DOCUMENTS.title, _DOCUMENTS.cut)

@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from classifiers.retrieval import PassageEvidence, RelevanceJudge
+from classifiers.retrieval import RelevanceJudge
 from encoders import Encoded
 from gateway.domain import Draft, NothingRelevant, OnDraft, Passage, Question
 from gateway.errors import UpstreamUnavailable
+from gateway.rag.answering import evidence
 from gateway.rag.corrective import WRITTEN_FROM, Corrective
-from gateway.rag.passages import PassageSearch, RetrievedPassage
+from gateway.rag.passages import RETRIEVED, PassageSearch, RetrievedPassage
 from gateway.rag.writer import Writer
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
 __all__ = ["KnowledgeRag"]
-
-RETRIEVED = 8
 
 
 class KnowledgeRag:
@@ -46,7 +45,7 @@ class KnowledgeRag:
             ClassifierError: the passages could not be judged.
         """
         found = await self._found(question, encoded)
-        verdict = await self._judge.judge(encoded, [_evidence(passage) for passage in found])
+        verdict = await self._judge.judge(encoded, evidence(found))
         corrected = await self._corrective.corrected(question, found, verdict)
         done = corrected.correction
         if not corrected.passages:
@@ -57,7 +56,9 @@ class KnowledgeRag:
         on_text = partial(_pass_on, on_draft, draft) if on_draft else None
         written = await self._writer.write(question, encoded, corrected.passages, on_text)
         if written is None:
-            return NothingRelevant("the passages that were found do not hold an answer", contexts, done)
+            doubted = verdict.label != "correct"
+            reason = verdict.reason if doubted else "the passages that were found do not hold an answer"
+            return NothingRelevant(reason, contexts, done)
         return replace(draft, text=written.text, unfinished=written.unfinished, unreadable=written.unreadable)
 
     @property
@@ -79,10 +80,6 @@ class KnowledgeRag:
 
 def _pass_on(on_draft: OnDraft, draft: Draft, text: str) -> None:
     on_draft(replace(draft, text=text))
-
-
-def _evidence(passage: RetrievedPassage) -> PassageEvidence:
-    return PassageEvidence(text=passage.shown, similarity=passage.similarity, bm25=passage.bm25)
 
 
 def _contexts(passages: Sequence[RetrievedPassage]) -> tuple[Passage, ...]:

@@ -16,36 +16,35 @@ from typing import Any
 
 from sqlalchemy import Row, bindparam, select
 
+from classifiers.retrieval import under_headings
 from encoders import Encoded, EncoderIdentity
-from gateway.rag.documents import text_for_index
 from storage import schema
 from storage.sql import Database
 from storage.vectors import Found, VectorIndex
 
-__all__ = ["PassageSearch", "RetrievedPassage", "fused"]
+__all__ = ["RETRIEVED", "PassageSearch", "RetrievedPassage", "fused"]
 
 RANK_CONSTANT = 60  # Cormack et al. 2009; between 10 and 100 nothing changes here
 FOREIGN_DENSE_WEIGHT = 0.0001  # below the distance of two ranks: it never changes the order of the others
 LOOKED_AT = 40  # candidates of each ranking
+RETRIEVED = 8  # passages that are judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievedPassage:
-    """A passage with both of its scores."""
+    """A passage that a search found."""
 
     id: str
     path: str
     heading: str
     text: str
     language: str
-    similarity: float  # cosine; at most that of the last candidate, where only the words found it
-    bm25: float  # 0.0 where only the meaning found it
     score: float  # of the fusion: ranks passages of one question, says nothing across questions
 
     @property
     def shown(self) -> str:
         """The passage under its headings."""
-        return text_for_index(self.heading, self.text)
+        return under_headings(self.heading, self.text)
 
 
 class PassageSearch:
@@ -71,8 +70,6 @@ class PassageSearch:
         scores = fused([(near, weight), (matching, 1.0)])
         best = sorted(scores, key=lambda id_: (-scores[id_], id_))[:limit]
         rows = await self._rows(best)
-        similarities, floor = _scores(near), min((found.score for found in near), default=0.0)
-        words = _scores(matching)
         return [
             RetrievedPassage(
                 id=id_,
@@ -80,8 +77,6 @@ class PassageSearch:
                 heading=rows[id_].heading,
                 text=rows[id_].text,
                 language=rows[id_].language,
-                similarity=similarities.get(id_, floor),
-                bm25=words.get(id_, 0.0),
                 score=scores[id_],
             )
             for id_ in best
@@ -102,10 +97,6 @@ def fused(rankings: Sequence[tuple[Sequence[Found], float]]) -> dict[str, float]
         for rank, found in enumerate(ranking, 1):
             scores[found.id] = scores.get(found.id, 0.0) + weight / (RANK_CONSTANT + rank)
     return scores
-
-
-def _scores(ranking: Sequence[Found]) -> dict[str, float]:
-    return {found.id: found.score for found in ranking}
 
 
 _BY_ID = (

@@ -19,7 +19,7 @@ import httpx2
 
 from classifiers import ClassifierError
 from classifiers.faithfulness.wording import folded, terms
-from classifiers.retrieval.evidence import asked_about, without_asking
+from classifiers.retrieval.asking import asked_about, without_asking
 from encoders.scripts import HAN, KATAKANA
 from gateway.errors import UpstreamUnavailable
 from gateway.models.halves import whole
@@ -175,7 +175,5 @@ def _passage(page: _Page, language: str, rank: int) -> RetrievedPassage:
         heading=page.title,
         text=page.snippet,
         language=language,
-        similarity=0.0,
-        bm25=0.0,
         score=1 / (rank + 1),
     )

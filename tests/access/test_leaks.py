@@ -14,7 +14,7 @@ from cache.indexing import index_pending, shelf_key
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from classifiers.faithfulness.lexical import LexicalJudge
-from classifiers.retrieval.evidence import EvidenceJudge
+from classifiers.retrieval.reading import ReadingJudge
 from encoders import Encoded, EncoderIdentity, encode_one
 from encoders.shipped import load_shipped_answering
 from gateway.gatekeeping.scope import EntryScope
@@ -108,9 +108,10 @@ async def desk(database: Database, index: VectorIndex, identity: EncoderIdentity
     passages = PassageSearch(database, MemoryIndex(identity), identity)
     outcomes = OutcomeLog(database, on_lost=lambda _: None)
     telemetry = Telemetry(Metrics(CollectorRegistry()), outcomes, texts=False)
+    answering = ReadingJudge(encoder, load_shipped_answering())
     pipeline = Pipeline(
         understanding=Understanding(follow_ups()), encoder=encoder, gate=NoGate(), cache=shelf,
-        rag=KnowledgeRag(passages, EvidenceJudge(), ExtractiveWriter(encoder, load_shipped_answering())), judge=LexicalJudge(),
+        rag=KnowledgeRag(passages, answering, ExtractiveWriter(encoder, answering)), judge=LexicalJudge(),
         reviewers=Tickets(database), replies=Replies(PolicySettings()),
         watch=telemetry,
     )  # fmt: skip

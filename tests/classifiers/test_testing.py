@@ -72,6 +72,6 @@ async def test_scripted_faithfulness_supports_all_but_the_script() -> None:
 async def test_scripted_relevance_needs_one_relevant_passage() -> None:
     judge = ScriptedRelevance(["noise"])
     question = await encode_one(HashingEncoder(), "card")
-    noise, fact = PassageEvidence("noise", 0.1, 0.0), PassageEvidence("fact", 0.8, 3.0)
+    noise, fact = PassageEvidence("noise"), PassageEvidence("fact")
     assert (await judge.judge(question, [noise])).label == "incorrect"
     assert (await judge.judge(question, [noise, fact])).label == "correct"

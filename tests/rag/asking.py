@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from classifiers.gate.lexical import lexical_share
+from classifiers.retrieval import PassageEvidence, RelevanceVerdict
 from encoders import Encoded
-from encoders.pairs import PairModel
 from encoders.testing import HashingEncoder
 from gateway.domain import Conversation, Question, Turn
 from gateway.rag.quoting import ExtractiveWriter
@@ -25,15 +25,19 @@ def encoded(text: str) -> Encoded:
     return Encoded(text, np.zeros(HashingEncoder().identity.dimensions, dtype=np.float32))
 
 
-class TakesAll:
-    """A model of answers that takes everything for one, so that words and meaning alone choose."""
+class ByWords:
+    """A judge for these tests: a passage answers if it holds most words of the question."""
 
-    languages = ("en", "ja", "zh")
-    digest = "all"
+    async def judge(self, question: Encoded, passages: Sequence[PassageEvidence], /) -> RelevanceVerdict:
+        scores = tuple(lexical_share(question.text, one.shown) for one in passages)
+        good = max(scores, default=0.0) >= 0.4
+        return RelevanceVerdict(
+            label="correct" if good else "incorrect",
+            scores=scores,
+            reason="words in common" if good else "no word in common",
+            judge="by-words@1",
+        )
 
-    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]:
-        return np.full(len(pairs), 2.0)
 
-
-def quoting(reader: PairModel | None = None) -> ExtractiveWriter:
-    return ExtractiveWriter(HashingEncoder(), reader or TakesAll())
+def quoting() -> ExtractiveWriter:
+    return ExtractiveWriter(HashingEncoder(), ByWords())

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.rag.chunking import GOES_ON, chunks
+from classifiers.retrieval.pieces import GOES_ON
+from gateway.rag.chunking import chunks
 
 HANDBOOK = """# Library
 

@@ -49,9 +49,7 @@ def engine(running: Searxng) -> Searxng:
 
 
 def found(text: str = PASSAGE, path: str = "parking.md") -> RetrievedPassage:
-    return RetrievedPassage(
-        id=path, path=path, heading="", text=text, language="en", similarity=0.8, bm25=9.0, score=0.03
-    )
+    return RetrievedPassage(id=path, path=path, heading="", text=text, language="en", score=0.03)
 
 
 def verdict(label: Label, *scores: float) -> RelevanceVerdict:
@@ -83,7 +81,7 @@ async def test_a_verdict_decides_what_is_read(
     assert [each["q"] for each in engine.asked] == ([] if searched == "off" else ["parking permit cost"])
 
 
-async def test_who_only_quotes_reads_nothing_ambiguous() -> None:
+async def test_ambiguous_passages_are_left_alone_where_they_should_be() -> None:
     corrective = Corrective(reads_ambiguous=False)
     ambiguous = await corrective.corrected(question(ASKED), [found()], verdict("ambiguous"))
     correct = await corrective.corrected(question(ASKED), [found()], verdict("correct"))
@@ -102,9 +100,13 @@ async def test_strips_that_do_not_bear_on_the_question_are_dropped() -> None:
 async def test_passages_much_weaker_than_the_best_are_left_out() -> None:
     passages = [found(path=f"{i}.md") for i in range(6)]
     done = await Corrective().corrected(
-        question(ASKED), passages, verdict("correct", 0.9, 0.1, 0.5, 0.5, 0.5, 0.5)
+        question(ASKED), passages, verdict("correct", 0.8, 0.07, 0.5, 0.9, 0.5, 0.5)
     )
-    assert [passage.path for passage in done.passages] == ["0.md", "2.md", "3.md", "4.md"]
+    assert [passage.path for passage in done.passages] == ["3.md", "0.md", "2.md", "4.md"]
+    everything = await Corrective(reads=None).corrected(
+        question(ASKED), passages, verdict("correct", *[0.5] * 6)
+    )
+    assert list(everything.passages) == passages
 
 
 FAILURES: list[Any] = [

@@ -18,7 +18,7 @@ from gateway.rag.passages import PassageSearch, fused
 from storage.edge import EdgeIndex
 from storage.sql import Database
 from storage.vectors import Found
-from tests.rag.asking import question, quoting
+from tests.rag.asking import ByWords, question, quoting
 
 DOCUMENTS = {
     "library.md": "# Library\n\n## Loan\n\nYou can borrow ten books for two weeks.\n\n## Hours\n\nFrom nine.",
@@ -26,22 +26,6 @@ DOCUMENTS = {
     "図書館.md": "# 図書館\n\n## 貸出\n\n本は1人10冊まで借りられます。\n\n## 休館日\n\n月曜日は休館です。",
     "停车.md": "# 自行车停车场\n\n被移走的自行车保管60天。取回费用为2500日元。",
 }
-
-
-class ByWords:
-    """A judge for these tests: a passage is relevant if BM25 found it."""
-
-    label = "correct"
-
-    async def judge(self, question: Encoded, passages: Sequence[PassageEvidence], /) -> RelevanceVerdict:
-        scores = tuple(1.0 if passage.bm25 > 0 else 0.0 for passage in passages)
-        good = any(scores)
-        return RelevanceVerdict(
-            label="correct" if good else "incorrect",
-            scores=scores,
-            reason="words in common" if good else "no word in common",
-            judge="by-words@1",
-        )
 
 
 class Broken:
@@ -94,7 +78,7 @@ async def test_a_question_is_answered_from_the_documents(
     assert quoted in draft.text
     assert draft.contexts[0].source == source
     assert any(quoted in context.text for context in draft.contexts)
-    assert draft.model == "extractive@3"
+    assert draft.model == "extractive@4"
 
 
 async def test_nothing_relevant_is_said_with_the_judges_reason(

@@ -1,30 +1,24 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from typing import Literal
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from classifiers.faithfulness.statements.segmentation import script_language
-from classifiers.retrieval import RelevanceVerdict
-from encoders import Encoded, EncoderError, EncoderIdentity, Vector, encode_one
-from encoders.pairs import PairModel
-from encoders.shipped import load_shipped_answering
+from classifiers.retrieval import PassageEvidence, RelevanceVerdict
+from encoders import Encoded, EncoderError, Vector
 from encoders.testing import HashingEncoder
 from gateway.domain import Draft
 from gateway.errors import UpstreamUnavailable
 from gateway.models.completions import ChatModel
-from gateway.rag.chunking import GOES_ON
 from gateway.rag.knowledge import KnowledgeRag
 from gateway.rag.passages import RetrievedPassage
 from gateway.rag.quoting import ExtractiveWriter
 from gateway.rag.writer import NO_ANSWER, LlmWriter
 from gateway.rag.written import Written
 from tests.chatbot import Chatbot, Fails
-from tests.rag.asking import encoded, question, quoting
+from tests.rag.asking import encoded, question
 
 
 def passage(text: str, heading: str = "Handbook", number: int = 1) -> RetrievedPassage:
@@ -34,316 +28,67 @@ def passage(text: str, heading: str = "Handbook", number: int = 1) -> RetrievedP
         heading=heading,
         text=text,
         language="en",
-        similarity=0.5,
-        bm25=3.0,
         score=0.1,
     )
 
 
-class Answers:
-    """A model of answers to which only pieces with one of these words answer."""
+class Knows:
+    """A judge to which a passage answers if it holds what is known to answer this question."""
 
-    languages = ("en", "ja", "zh")
-    digest = "answers"
+    def __init__(self, known: Mapping[str, str]) -> None:
+        self._known = known
 
-    def __init__(self, *words: str) -> None:
-        self._words = words
-        self.read: list[tuple[str, str]] = []
-
-    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]:
-        self.read += pairs
-        return np.array([2.0 if any(word in read for word in self._words) else -2.0 for _, read in pairs])
+    async def judge(self, question: Encoded, passages: Sequence[PassageEvidence], /) -> RelevanceVerdict:
+        answer = self._known.get(question.text)
+        scores = tuple(float(answer is not None and answer in one.text) for one in passages)
+        label: Literal["correct", "ambiguous"] = "correct" if any(scores) else "ambiguous"
+        return RelevanceVerdict(label=label, scores=scores, reason="", judge="knows@1")
 
 
-@cache
-def shipped_reader() -> PairModel:
-    return load_shipped_answering()
-
-
-async def quoted(
-    asked: str, found: Sequence[RetrievedPassage], *answers: str, parts: tuple[str, ...] = ()
-) -> str | None:
-    """What is quoted where only pieces with these words answer; without any, by the model that ships."""
-    encoder, reader = HashingEncoder(), Answers(*answers) if answers else shipped_reader()
-    one = replace(question(asked, language=script_language(asked)), parts=parts)
-    written = await quoting(reader).write(one, await encode_one(encoder, asked), found)
-    return written.text if written else None
-
-
-QUOTED: dict[str, tuple[str, list[str], str]] = {
-    "the sentence that answers": (
-        "How many books can I borrow?",
-        ["The library stands next to the station. You can borrow ten books. Bags are left at the entrance."],
-        "You can borrow ten books.",
-    ),
-    "with the sentence that a pronoun points back to": (
-        "Until what time is the kiosk in the lobby open?",
-        ["A kiosk stands in the lobby. It is open until 22:00 on every day of the year. Cash only."],
-        "A kiosk stands in the lobby. It is open until 22:00 on every day of the year.",
-    ),
-    "a list with the sentence that announces it": (
-        "What do I have to send to get a certificate by post?",
-        ["To get a certificate by post, send these:\n1. Form C-1,\n2. a stamp.\nIt takes 10 days."],
-        "To get a certificate by post, send these:\n1. Form C-1,\n2. a stamp.",
-    ),
-    "a short table": (
-        "How long may I keep DVDs?",
-        ["- item: books; loan: 2 weeks\n- item: DVDs; loan: 1 week"],
-        "- item: books; loan: 2 weeks\n- item: DVDs; loan: 1 week",
-    ),
-    "the number that is asked for": (
-        "How much is the fee for a lost card?",
-        ["A lost card has to be reported. The fee for a lost card is 300 yen."],
-        "The fee for a lost card is 300 yen.",
-    ),
-    "Japanese": (
-        "図書館は何冊まで借りられますか",
-        ["貸出しはカウンターで行います。本は1人10冊まで借りられます。飲食はご遠慮ください。"],
-        "本は1人10冊まで借りられます。",
-    ),
-    "Japanese list": (
-        "自転車と原付の返還手数料はいくらですか",
-        ["引取りには、次の返還手数料が必要です。\n- 自転車：2,500円\n- 原付：4,000円\n届をお持ちください。"],
-        "引取りには、次の返還手数料が必要です。\n- 自転車：2,500円\n- 原付：4,000円",
-    ),
-    "Chinese": (
-        "图书馆最多可以借多少本书？",
-        ["请在服务台办理。每人最多可以借10本书。请勿饮食。"],
-        "每人最多可以借10本书。",
-    ),
-    "from the passage that fits, not the first": (
-        "Where are umbrellas kept?",
-        ["The library opens at nine.", "Umbrellas are kept for a month at the lost property office."],
-        "Umbrellas are kept for a month at the lost property office.",
-    ),
+LOANS = "The library lends books for two weeks."
+LOST = "Lost books are paid for."
+KNOWN = {
+    "How long does it lend books?": "two weeks",
+    "What does a lost one cost?": "paid for",
+    "How long, and what does a lost one cost?": "two weeks",
 }
 
 
-@pytest.mark.parametrize(("asked", "texts", "answer"), QUOTED.values(), ids=QUOTED)
-async def test_the_writer_quotes(asked: str, texts: list[str], answer: str) -> None:
-    found = [passage(text, number=n) for n, text in enumerate(texts)]
-    assert await quoted(asked, found) == answer
+async def quoted(asked: str, *parts: str, quotes_ambiguous: bool = False) -> Written | None:
+    found = [passage(LOANS, heading="Library › Loans"), passage(LOST, heading="Library › Lost", number=2)]
+    writer = ExtractiveWriter(HashingEncoder(), Knows(KNOWN), quotes_ambiguous=quotes_ambiguous)
+    return await writer.write(replace(question(asked), parts=parts), encoded(asked), found)
 
 
-async def test_a_heading_goes_along_where_the_sentence_cannot_be_understood_without_it() -> None:
-    found = [passage("Open from nine to five.", heading="City › Swimming pool")]
-    answer = await quoted("When is the swimming pool open?", found, "nine")
-    assert answer == "Swimming pool: Open from nine to five."
+async def test_the_passage_that_answers_is_quoted_whole_under_its_headings() -> None:
+    assert await quoted("How long does it lend books?") == Written(f"Library › Loans\n{LOANS}")
 
 
-async def test_the_heading_of_a_list_stands_on_a_line_of_its_own() -> None:
-    found = [passage("- pool: North; hours: 9 to 5\n- pool: South; hours: 9 to 6", heading="City › Swimming")]
-    answer = await quoted("When is swimming possible?", found, "\n-")
-    assert answer == "Swimming:\n- pool: North; hours: 9 to 5\n- pool: South; hours: 9 to 6"
+async def test_where_nothing_answers_nothing_is_quoted() -> None:
+    assert await quoted("Is there a café?") is None
 
 
-FEES = "- 点数: 1点; 手数料: 500円\n- 点数: 2点; 手数料: 900円\n- 点数: 3点; 手数料: 1,300円"
-
-
-@pytest.mark.parametrize(
-    ("answers", "answer"),
-    [
-        (("円\n-",), FEES),
-        (("円\n-", "1回に"), f"{FEES}\n1回に収集できるのは5点までです。"),
-    ],
-)
-async def test_a_table_is_quoted_whole_where_it_answers_whole(answers: tuple[str, ...], answer: str) -> None:
-    found = [passage(f"{FEES}\n1回に収集できるのは5点までです。")]
-    assert await quoted("点数の手数料はいくらですか", found, *answers) == answer
-
-
-class Rows(Answers):
-    """Takes rows for answers that a table as a whole is not."""
-
-    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]:
-        found = await super().scores(pairs)
-        return np.where(["\n-" in read for _, read in pairs], -2.0, found)
-
-
-@pytest.mark.parametrize(
-    ("rows", "answer"),
-    [
-        (("3点",), "点数: 3点; 手数料: 1,300円"),
-        (("1点", "3点"), FEES),  # never two of three
-        (("手数料",), FEES),
-    ],
-)
-async def test_of_a_table_one_row_is_quoted_or_all(rows: tuple[str, ...], answer: str) -> None:
-    found = [passage(f"{FEES}\n\n1回に収集できるのは5点までです。")]
-    asked = "粗大ごみの点数の手数料はいくらですか"
-    one = question(asked, language="ja")
-    written = await quoting(Rows(*rows)).write(one, await encode_one(HashingEncoder(), asked), found)
-    assert written == Written(answer)
-
-
-async def test_a_row_keeps_its_mark_where_more_is_quoted() -> None:
-    found = [passage("- item: books; loan: 2 weeks\n- item: DVDs; loan: 1 week\nBooks can be renewed.")]
-    asked = "How long may I keep DVDs, and which of them can be renewed?"
-    written = await quoting(Rows("DVDs", "renewed")).write(
-        question(asked), await encode_one(HashingEncoder(), asked), found
-    )
-    assert written == Written("- item: DVDs; loan: 1 week\nBooks can be renewed.")
-
-
-SEALS = "印鑑登録は市民課で申請してください。登録手数料は300円です。"
-HEALTH = "資格証の再交付の手数料は200円です。"
-
-
-@pytest.mark.parametrize(
-    ("asked", "answer"),
-    [
-        ("犬の登録手数料はいくらですか", None),
-        ("パスポートの登録手数料は", None),
-        ("会社の印鑑登録はどこですか", None),
-        ("印鑑登録の手数料はいくらですか", "印鑑登録：登録手数料は300円です。"),
-        ("現在の登録手数料はいくらですか", "登録手数料は300円です。"),
-        ("市役所の登録手数料はいくらですか", "登録手数料は300円です。"),
-        ("国保の資格証の再交付はいくらですか", "資格証の再交付の手数料は200円です。"),
-        ("国民健康保険は登録手数料がいくらですか", None),  # a heading, of another passage
-        ("登録料は登録手数料でいくらですか", "登録手数料は300円です。"),  # no heading
-    ],
-)
-async def test_nothing_is_quoted_that_is_said_of_something_else(asked: str, answer: str | None) -> None:
-    found = [passage(SEALS, heading="印鑑登録"), passage(HEALTH, heading="国民健康保険", number=2)]
-    says = ["200円" if answer and "200" in answer else "300円"]
-    assert await quoted(asked, found, *says) == answer
-
-
-async def test_a_table_that_goes_on_in_another_passage_is_never_quoted_as_if_it_were_whole() -> None:
-    found = [passage(f"{FEES}\n{GOES_ON}")]
-    asked = "粗大ごみの点数の手数料はいくらですか"
-    reader = Rows("3点")
-    written = await quoting(reader).write(
-        question(asked, language="ja"), await encode_one(HashingEncoder(), asked), found
-    )
-    assert written == Written("点数: 3点; 手数料: 1,300円")
-    assert await quoted(asked, found, "手数料") is None
-
-
-async def test_an_item_of_several_sentences_is_quoted_with_all_of_them() -> None:
-    steps = "1. 電話で申し込みます。オンラインでも受け付けます。\n2. シールを買います。"
-    found = [passage(steps, heading="粗大ごみ › 申込み")]
-    asked = "粗大ごみのオンラインでの申込みは"
-    written = await quoting(Rows("オンライン")).write(
-        question(asked, language="ja"), await encode_one(HashingEncoder(), asked), found
-    )
-    assert written == Written("電話で申し込みます。オンラインでも受け付けます。")
-
-
-@pytest.mark.parametrize("texts", [[], ["Bags are left at the entrance."], ["How many books can I borrow?"]])
-async def test_where_nothing_answers_nothing_is_quoted(texts: list[str]) -> None:
-    assert await quoted("Wie viele Bücher?", [passage(text) for text in texts]) is None
-
-
-async def test_every_quotation_is_word_for_word_in_its_passage() -> None:
-    for asked, texts, _ in QUOTED.values():
-        answer = await quoted(asked, [passage(text) for text in texts])
-        assert answer is not None
-        assert any(answer in text for text in texts)
-
-
-PARKING = "Bicycles may be left for a day. Leave the key with us. What was taken away is kept at the depot."
-
-
-class Meaning:
-    """An encoder for which everything about the depot means the same."""
-
-    identity = EncoderIdentity("meaning", 2, "0", ("en",))
-
-    def __init__(self, *, works: bool = True) -> None:
-        self.works = works
-        self.read: list[str] = []
-
-    async def encode(self, texts: Sequence[str], /) -> Vector:
-        if not self.works:
-            raise EncoderError("gone")
-        self.read += texts
-        return np.array([[1, 0] if "depot" in text else [0, 1] for text in texts], dtype=np.float32)
-
-
-async def test_an_encoder_finds_the_sentence_that_says_it_in_other_words() -> None:
-    asked = Encoded("Where is my removed bicycle?", np.array([1, 0], dtype=np.float32))
-    answers = Answers("bicycle", "depot")
-    await ExtractiveWriter(Meaning(), answers).write(question(asked.text), asked, [passage(PARKING)])
-    assert "depot" in answers.read[0][1]
-
-
-async def test_an_encoder_is_not_asked_about_a_language_it_was_not_trained_on() -> None:
-    encoder = Meaning()
-    asked = Encoded("自転車はどこですか", np.array([1, 0], dtype=np.float32))
-    await ExtractiveWriter(encoder, Answers("駅")).write(
-        question(asked.text, language="ja"), asked, [passage("自転車は駅前です。")]
-    )
-    assert encoder.read == []
-
-
-class Broken:
-    """A model of answers that can't be run."""
-
-    languages = ("en",)
-    digest = "broken"
-
-    async def scores(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]:
-        raise EncoderError("gone")
-
-
-@pytest.mark.parametrize(
-    "writer",
-    [ExtractiveWriter(Meaning(works=False), Answers()), ExtractiveWriter(Meaning(), Broken())],
-    ids=["encoder", "reader"],
-)
-async def test_a_model_that_fails_is_a_chatbot_that_fails(writer: ExtractiveWriter) -> None:
-    asked = Encoded("Where is my bicycle?", np.array([1, 0], dtype=np.float32))
-    with pytest.raises(UpstreamUnavailable):
-        await writer.write(question(asked.text), asked, [passage(PARKING)])
-
-
-LIBRARY = "The library lends books for two weeks. Films are lent for a week. Lost books are paid for."
-
-
-async def test_only_what_answers_is_quoted_and_what_answers_as_surely_beside_it() -> None:
-    found = [passage(LIBRARY)]
-    assert await quoted("How long does the library lend books?", found, "two weeks") == (
-        "The library lends books for two weeks."
-    )
-    asked = "How long does the library lend books and films?"
-    assert await quoted(asked, found, "two weeks", "for a week") == (
-        "The library lends books for two weeks. Films are lent for a week."
-    )
-
-
-async def test_a_piece_is_read_under_its_headings() -> None:
-    answers = Answers("two weeks")
-    asked = "How long does the library lend books?"
-    await quoting(answers).write(
-        question(asked), await encode_one(HashingEncoder(), asked), [passage(LIBRARY)]
-    )
-    assert len(answers.read) == 3
-    assert all(read.startswith("Handbook\n") for _, read in answers.read)
-
-
-async def test_what_only_speaks_of_the_matter_is_not_quoted() -> None:
-    assert await quoted("When does the library lend books?", [passage(LIBRARY)], "o'clock") is None
-
-
-async def test_a_line_that_heads_a_part_is_no_answer() -> None:
-    text = "■ Lost books\nLost books are paid for.\n■ Films\nFilms are lent for a week."
-    assert await quoted("What about lost books?", [passage(text)], "Lost") == "Lost books are paid for."
-
-
-async def test_what_announces_a_list_is_quoted_with_it_or_not_at_all() -> None:
-    text = "To get a certificate, send these:\n- Form C-1\n- a stamp\nIt takes 10 days."
-    whole = "To get a certificate, send these:\n- Form C-1\n- a stamp"
-    for says in ("send these", "Form C-1", "a stamp"):
-        assert await quoted("What do I send to get a certificate?", [passage(text)], says) == whole
+async def test_an_operator_may_have_doubtful_passages_quoted() -> None:
+    assert await quoted("Is there a café?", quotes_ambiguous=True) == Written(f"Library › Loans\n{LOANS}")
 
 
 async def test_each_part_of_a_question_has_to_be_answered() -> None:
-    asked = "How long does the library lend books? And what does a lost one cost?"
-    parts = "How long does the library lend books?", "And what does a lost one cost?"
-    found = [passage(LIBRARY)]
-    assert await quoted(asked, found, "two weeks", parts=parts) == "The library lends books for two weeks."
-    assert await quoted(asked, found, "$", parts=parts) is None
+    both = "How long, and what does a lost one cost?"
+    long, lost = "How long does it lend books?", "What does a lost one cost?"
+    assert await quoted(both, long, lost) == Written(f"Library › Loans\n{LOANS}\n\nLibrary › Lost\n{LOST}")
+    assert await quoted(both, long, long) == Written(f"Library › Loans\n{LOANS}")
+    assert await quoted(both, long, "And is there a café?") is None
+
+
+class Silent(HashingEncoder):
+    async def encode(self, texts: Sequence[str], /) -> Vector:
+        raise EncoderError("gone")
+
+
+async def test_an_encoder_that_fails_is_a_chatbot_that_fails() -> None:
+    asked = replace(question("How long?"), parts=("How long?", "And how much?"))
+    with pytest.raises(UpstreamUnavailable):
+        await ExtractiveWriter(Silent(), Knows({})).write(asked, encoded("How long?"), [passage(LOANS)])
 
 
 @pytest.fixture

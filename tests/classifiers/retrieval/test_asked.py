@@ -17,9 +17,7 @@ from classifiers.testing import ScriptedRelevance
 from encoders import Encoded
 
 QUESTION = Encoded("What does parking cost?", np.zeros(4, dtype=np.float32))
-PASSAGES = [
-    PassageEvidence(text=text, similarity=0.5, bm25=1.0) for text in ("Parking costs 5 EUR.", "Dogs.")
-]
+PASSAGES = [PassageEvidence(text) for text in ("Parking costs 5 EUR.", "Dogs.")]
 
 
 class Model:

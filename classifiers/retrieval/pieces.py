@@ -1,19 +1,18 @@
-"""What can be quoted of a passage by itself: a sentence, a row of a table, a list or table as a whole."""
+"""What of a passage can answer by itself: a sentence, an item or row, a list or table as a whole."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache
 
 from classifiers.faithfulness.statements.segmentation import LIST_MARK, Sentence, announces, sentences
-from gateway.rag.chunking import GOES_ON, PATH_SEPARATOR
-from gateway.rag.passages import RetrievedPassage
 
-__all__ = ["Piece", "introduces", "merged", "pieces", "quoted"]
+__all__ = ["GOES_ON", "Piece", "introduces", "pieces"]
 
 LONGEST_LIST = 700  # characters
+GOES_ON = "- …"  # an item in place of those that another passage holds
 
 _POINTS_BACK = re.compile(
     r"(?:It|Its|They|Them|Their|This|These|That|Those|He|She|His|Her|Both|Such|However|Otherwise|But|Then|Also|"
@@ -27,41 +26,18 @@ _POINTS_AHEAD = re.compile(r"\b(?:the following|as follows|these)\b|次の|下�
 _CUT = GOES_ON.removeprefix("- ")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Piece:
-    """Neighbouring sentences of a passage that can be quoted by themselves."""
+    """Neighbouring sentences of a passage that say something by themselves."""
 
-    passage: RetrievedPassage
-    sentences: tuple[Sentence, ...]  # of the whole passage
-    span: range  # what is quoted of them
-    text: str  # what it says: the span, or of an announced list this item after its introduction
-    list: range | None = None  # the one in which it stands, with its introduction
-    listed_whole: bool = False  # whether all of that is here, and not too long to be quoted
-    item: bool = False  # one of several of that
-
-    @property
-    def read(self) -> str:
-        """It as a model reads it: under its headings."""
-        return f"{self.passage.heading}\n{self.text}"
-
-    @property
-    def last_heading(self) -> str:
-        """The heading right above it."""
-        return self.passage.heading.rpartition(PATH_SEPARATOR)[2]
+    text: str  # an item after what announces its list
+    item_of: int | None = None  # which list of the passage it is an item of
 
 
-def pieces(passage: RetrievedPassage) -> Iterator[Piece]:
+@lru_cache(maxsize=4_096)  # the same passages are found again and again
+def pieces(text: str) -> tuple[Piece, ...]:
     """All of a passage, a list as a whole before its items. What only heads, announces or asks is none."""
-    parts = tuple(_known(passage.text, one) for one in sentences(passage.text))
-    at = 0
-    while at < len(parts):
-        end = _end_of_list(parts, at)
-        if end > at:
-            yield from _of_list(passage, parts, at, end)
-        elif not (parts[at].kind == "heading" or _announces(parts, at) or _asks(parts[at])):
-            span = range(at - 1, at + 1) if _leans(parts, at) else range(at, at + 1)
-            yield Piece(passage=passage, sentences=parts, span=span, text=quoted(passage, parts, span))
-        at = max(end, at + 1)
+    return tuple(_pieces(text))
 
 
 def introduces(text: str) -> bool:
@@ -69,20 +45,31 @@ def introduces(text: str) -> bool:
     return announces(text) or _POINTS_AHEAD.search(text) is not None
 
 
-def _of_list(passage: RetrievedPassage, parts: tuple[Sentence, ...], at: int, end: int) -> Iterator[Piece]:
-    """A list or table as a whole, and its items; one that is announced is only quoted as a whole."""
+def _pieces(text: str) -> Iterator[Piece]:
+    parts = tuple(_known(text, one) for one in sentences(text))
+    at = 0
+    while at < len(parts):
+        end = _end_of_list(parts, at)
+        if end > at:
+            yield from _of_list(text, parts, at, end)
+        elif not (parts[at].kind == "heading" or _announces(parts, at) or _asks(parts[at])):
+            start = at - 1 if _leans(parts, at) else at
+            yield Piece(_said(text, parts, range(start, at + 1)))
+        at = max(end, at + 1)
+
+
+def _of_list(text: str, parts: Sequence[Sentence], at: int, end: int) -> Iterator[Piece]:
+    """A list or table as a whole, if it is short, and its items."""
     announced = at > 0 and _announces(parts, at - 1)
     span = range(at - announced, end)
     short = parts[end - 1].end - parts[span.start].start <= LONGEST_LIST
     whole = short and all(part.text != _CUT for part in parts[at:end])
-    items = [item for item in _items(passage.text, parts, at, end) if parts[item.start].text != _CUT]
-    piece = partial(Piece, passage=passage, sentences=parts, list=span, listed_whole=whole)
+    items = [item for item in _items(text, parts, at, end) if parts[item.start].text != _CUT]
     if whole and len(items) + announced > 1:
-        yield piece(span=span, text=quoted(passage, parts, span))
+        yield Piece(_said(text, parts, span))
     for item in items:
-        alone = quoted(passage, parts, item)
-        text = f"{parts[at - 1].text}\n{alone}" if announced else alone
-        yield piece(span=span if announced and whole else item, text=text, item=True)
+        alone = _said(text, parts, item)
+        yield Piece(f"{parts[at - 1].text}\n{alone}" if announced else alone, item_of=at)
 
 
 def _items(text: str, parts: Sequence[Sentence], at: int, end: int) -> Iterator[range]:
@@ -95,24 +82,11 @@ def _items(text: str, parts: Sequence[Sentence], at: int, end: int) -> Iterator[
     yield range(begun, end)
 
 
-def merged(spans: Sequence[range]) -> list[range]:
-    """In the document's order; neighbours as one."""
-    found: list[range] = []
-    for span in sorted(spans, key=lambda span: span.start):
-        if found and span.start <= found[-1].stop:
-            found[-1] = range(found[-1].start, max(found[-1].stop, span.stop))
-        else:
-            found.append(span)
-    return found
-
-
-def quoted(
-    passage: RetrievedPassage, parts: Sequence[Sentence], span: range, *, among_others: bool = False
-) -> str:
-    """The words of the passage; an item among others keeps its mark."""
-    text, start = passage.text, parts[span.start].start
+def _said(text: str, parts: Sequence[Sentence], span: range) -> str:
+    """The words of the passage; of several items each keeps its mark."""
+    start = parts[span.start].start
     line, several_lines = _line(text, start), "\n" in text[start : parts[span.stop - 1].start]
-    if (among_others or several_lines) and LIST_MARK.fullmatch(text, line, start):
+    if several_lines and LIST_MARK.fullmatch(text, line, start):
         start = line
     return text[start : parts[span.stop - 1].end].strip()
 
