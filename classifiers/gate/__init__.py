@@ -67,7 +67,8 @@ class Neighbour:
 
     kind: Literal["example", "entry", "passage", "description"]
     text: str
-    similarity: float  # cosine of the dense vectors, -1..1
+    # Cosine of the dense vectors, -1..1; of a passage that was read, how surely it answers, 0..1.
+    similarity: float
     lexical: float  # share of the question's character n-grams and words found in `text`, 0..1
     label: GateLabel
     source: str = ""  # topic, entry id or document
@@ -106,11 +107,16 @@ class GateVerdict:
     nearest_ours: Neighbour | None = None  # of what is not ours: the nearest thing that is
     topic: str | None = None  # the forbidden topic, if one decided
     judge: str  # who judged, with version: "examples@2"
-    # Which of the gate's rules decided: deny, allow, example, pattern, forbidden, entry, scope …
+    # Which of the gate's rules decided: deny, allow, example, pattern, forbidden, entry, scope, document …
     rule: str = ""
     scope: float | None = None  # the axis of scope by itself, 0..1; None if it was not read
     forbidden: float | None = None  # the axis of what is forbidden by itself, 0..1
     shadow: tuple[ShadowVerdict, ...] = ()  # in the order in which the rules were asked
+
+    @property
+    def suspected(self) -> bool:
+        """Whether something in the question is like what is forbidden, too little to forbid it."""
+        return self.scope is not None and self.score < self.scope
 
     def as_shadow(self) -> ShadowVerdict:
         """The verdict as one that is told, but not enforced."""

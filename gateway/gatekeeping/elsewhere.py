@@ -12,7 +12,7 @@ from cache.transfer import copy_entries
 from encoders import Encoder
 from gateway.gatekeeping.learning import taught
 from gateway.gatekeeping.lists import read_rules
-from gateway.gatekeeping.opening import fitted_gate
+from gateway.gatekeeping.opening import fitted_gate, reading_documents
 from gateway.gatekeeping.policy import read_policy
 from gateway.gatekeeping.promises import GatePromises
 from gateway.review.gate_examples import GateExamples
@@ -47,4 +47,4 @@ async def gate_elsewhere(
             learnt = taught(policy, await GateExamples(served, policy).accepted(tenant))
             rules, promises = read_rules(scratch), GatePromises(served)
             gate = await fitted_gate(scratch, stores, promises, rules, learnt, tenant)
-            yield gate, stores.encoder
+            yield reading_documents(gate, stores), stores.encoder

@@ -10,6 +10,7 @@ from functools import partial
 import structlog
 
 from classifiers.gate import Policy, ScopeSource
+from classifiers.gate.documented import DocumentedGate
 from classifiers.gate.examples import JUDGE, ExampleGate
 from classifiers.gate.kept import KeptFits
 from classifiers.gate.lexical import Rarity
@@ -25,6 +26,7 @@ from gateway.gatekeeping.outside import add_detectors, add_llm
 from gateway.gatekeeping.policy import read_canaries, read_policy
 from gateway.gatekeeping.promises import GatePromises, MadeFor, Standing
 from gateway.gatekeeping.scope import EntryScope
+from gateway.rag.answering import AnsweringPassages
 from gateway.review.gate_examples import GateExamples
 from gateway.settings import Settings
 from gateway.stages import Gate
@@ -40,6 +42,7 @@ __all__ = [
     "gate_sources",
     "kept_fits",
     "open_gate",
+    "reading_documents",
 ]
 
 FITS_KEPT = 64  # of each kind, a few for every tenant that taught the gate; up to 3 MB each
@@ -52,7 +55,7 @@ class Gatekeeping:
     """The gate, what it may learn from, what must always pass it, and what it promises."""
 
     gate: Gate
-    # The same without the language model: it is asked of every turn, where only must not counts.
+    # The same without what only lets through: it is asked of every turn, where only must not counts.
     forbids: Gate
     examples: GateExamples
     canaries: Canaries
@@ -100,7 +103,7 @@ async def open_gate(settings: Settings, stores: Stores, metrics: GateMetrics) ->
             )
             await learning.catch_up()
             forbids = await add_detectors(learning, settings.gate, policy, metrics, stack)
-            gate = add_llm(forbids, settings.gate, policy, metrics, stack)
+            gate = add_llm(reading_documents(forbids, stores), settings.gate, policy, metrics, stack)
         kept = Gatekeeping(
             gate=gate,
             forbids=forbids,
@@ -152,6 +155,11 @@ async def fitted_gate(
     return gate
 
 
+def reading_documents(gate: Gate, stores: Stores) -> Gate:
+    """The gate, and behind it the documents, which may answer what it finds nothing for."""
+    return DocumentedGate(gate, AnsweringPassages(stores.passages, stores.reading, stores.language_of))
+
+
 async def fit_apart(stores: Stores, settings: Settings, tenant: str) -> Gate:
     """The gate of other settings over these stores, taught what a tenant accepted; it does not serve.
 
@@ -161,7 +169,8 @@ async def fit_apart(stores: Stores, settings: Settings, tenant: str) -> Gate:
     policy = read_policy(settings)
     learnt = taught(policy, await GateExamples(stores.database, policy).accepted(tenant))
     apart = GatePromises(stores.database)  # those of the gate that serves must not hear of this one
-    return await fitted_gate(settings, stores, apart, read_rules(settings), learnt, tenant)
+    gate = await fitted_gate(settings, stores, apart, read_rules(settings), learnt, tenant)
+    return reading_documents(gate, stores)
 
 
 async def kept_fits(settings: Settings, stores: Stores, tenant: str) -> KeptFits:
