@@ -9,9 +9,10 @@ from functools import lru_cache
 
 from classifiers.faithfulness.statements.segmentation import LIST_MARK, Sentence, announces, sentences
 
-__all__ = ["GOES_ON", "Piece", "introduces", "pieces"]
+__all__ = ["GOES_ON", "REMEMBERED", "Piece", "introduces", "pieces"]
 
 LONGEST_LIST = 700  # characters
+REMEMBERED = 4_096  # passages: the same ones are found again and again
 GOES_ON = "- …"  # an item in place of those that another passage holds
 
 _POINTS_BACK = re.compile(
@@ -34,7 +35,7 @@ class Piece:
     item_of: int | None = None  # which list of the passage it is an item of
 
 
-@lru_cache(maxsize=4_096)  # the same passages are found again and again
+@lru_cache(maxsize=REMEMBERED)
 def pieces(text: str) -> tuple[Piece, ...]:
     """All of a passage, a list as a whole before its items. What only heads, announces or asks is none."""
     return tuple(_pieces(text))

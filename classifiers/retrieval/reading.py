@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +20,7 @@ from classifiers.faithfulness.statements.segmentation import script_language, se
 from classifiers.gate.lexical import Rarity, lexical_share
 from classifiers.retrieval import PassageEvidence, RelevanceVerdict
 from classifiers.retrieval.asking import asked_about
-from classifiers.retrieval.pieces import Piece, pieces
+from classifiers.retrieval.pieces import REMEMBERED, Piece, pieces
 from classifiers.weights import probability, read_weights
 from encoders import Encoded, Encoder, EncoderError
 from encoders.memo import MemoEncoder
@@ -125,8 +126,8 @@ class PassageReader:
 
     def __init__(self, encoder: Encoder, reader: PairModel, *, reads_meaning: bool = True) -> None:
         """`reads_meaning`: whether cosines of this encoder count, where it knows the language."""
-        # The same passages are read again and again: 8,192 pieces are 12 MiB with the shipped encoder.
-        self._encoder = MemoEncoder(encoder, size=8192)
+        # The same passages are read again and again: 32,768 pieces are 48 MiB with the shipped encoder.
+        self._encoder = MemoEncoder(encoder, size=32_768)
         self._reader = reader
         self._reads_meaning = reads_meaning
 
@@ -237,7 +238,7 @@ class _Asked:
 
     @classmethod
     def of(cls, text: str, passages: Sequence[PassageEvidence]) -> _Asked:
-        rarity = Rarity.fitted(sentence.text for passage in passages for sentence in sentences(passage.text))
+        rarity = Rarity.fitted(sentence for passage in passages for sentence in _sentences(passage.text))
         return cls(text, rarity, lexical_share(text, "\n".join(one.shown for one in passages), rarity))
 
     def share(self, text: str) -> float:
@@ -245,14 +246,19 @@ class _Asked:
         return lexical_share(self.text, text, self.rarity) / self.held if self.held else 0.0
 
 
+@lru_cache(maxsize=REMEMBERED)
+def _sentences(text: str) -> tuple[str, ...]:
+    return tuple(sentence.text for sentence in sentences(text))
+
+
 def _chosen(found: Sequence[Sequence[_Likely]]) -> Iterator[_Likely]:
     """What is read: the likeliest piece of each passage, then the likeliest of the others.
 
     Of the items of one list only a few, which would leave nothing else to read.
     """
-    firsts = [max(pieces, key=lambda one: one.likely) for pieces in found if pieces]
+    firsts = [max(of_passage, key=lambda one: one.likely) for of_passage in found if of_passage]
     yield from firsts
-    others = sorted((one for pieces in found for one in pieces), key=lambda one: -one.likely)
+    others = sorted((one for of_passage in found for one in of_passage), key=lambda one: -one.likely)
     items, left = Counter[tuple[int, int]](), READ - len(firsts)
     for one in others:
         if left <= 0:
