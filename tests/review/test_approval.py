@@ -15,9 +15,12 @@ from cache.matching import Miss, NearMiss
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.trial import Trials
+from classifiers.retrieval import RelevanceJudge
 from gateway.domain import Step
 from gateway.people.access import Keys
+from gateway.rag.answering import OpenedLate
 from gateway.rag.documents import Documents
+from gateway.rag.passages import PassageSearch
 from gateway.review.entries.approval import Approvals, OnCollision
 from gateway.review.tickets import Tickets
 from gateway.routes import entries, review, suggestions
@@ -56,13 +59,17 @@ class Desk(Gateway):
     services: Any = None
 
 
+async def no_judge() -> RelevanceJudge:
+    raise AssertionError("these routes read no passage")
+
+
 @pytest.fixture
 async def desk(database: Database) -> AsyncIterator[Desk]:
     encoder = WordEncoder()
-    kept, index = EntryStore(database), MemoryIndex(encoder.identity)
+    kept, index, passages = EntryStore(database), MemoryIndex(encoder.identity), MemoryIndex(encoder.identity)
     stores = Stores(
         database=database, encoder=encoder, model=encoder, entry_index=index,
-        passage_index=MemoryIndex(encoder.identity),
+        passage_index=passages, passages=PassageSearch(database, passages, encoder.identity), reading=OpenedLate(no_judge),
         entries=kept, documents=Documents(database, index, encoder),
         shelf=Shelf(kept, index, encoder, weights=WEIGHTS, guards=[NotGuard()]), default_language="ja",
     )  # fmt: skip
