@@ -25,7 +25,7 @@ from classifiers.gate.rules import EVERY_RULE, TORN, Rules
 from classifiers.text import has_kana, has_words, mostly_cjk, normalise
 from encoders import Encoded
 
-__all__ = ["CriteriaDetector", "CriteriaJudge", "Opinion", "SecondOpinion"]
+__all__ = ["CriteriaDetector", "CriteriaJudge", "Opinion", "SecondOpinion", "can_be_asked"]
 
 JUDGE = "criteria@1"
 EXAMPLES_SHOWN = 8  # of each class; descriptions are the criteria, examples only show what they mean
@@ -105,7 +105,7 @@ class SecondOpinion:
     async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
         """The gate's verdict, or the model's where the gate is unsure of the scope."""
         verdict = await self._gate.judge(question, tenant=tenant, group=group)
-        if verdict.label != "unsure" or not _can_be_asked(verdict, question.text):
+        if verdict.label != "unsure" or not can_be_asked(verdict, question.text):
             return verdict
         try:
             opinion = await self._judge.opinion(question.text)
@@ -153,7 +153,7 @@ class CriteriaDetector:
         return Flagged(opinion.topic or self._topic, opinion.reason)
 
 
-def _can_be_asked(verdict: GateVerdict, text: str) -> bool:
+def can_be_asked(verdict: GateVerdict, text: str) -> bool:
     """Not where a check failed, nor about what hides more than it asks: people look at those."""
     if verdict.rule.startswith("detector:") or verdict.rule in ("empty", "length"):
         return False

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from classifiers.gate import Gate, GateVerdict, Neighbour
+from classifiers.gate.criteria import can_be_asked
 from encoders import Encoded
 
 __all__ = ["Answering", "DocumentedGate"]
@@ -40,7 +41,8 @@ class DocumentedGate:
     async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
         """The gate's verdict, or *must* where a passage answers what only scope holds back."""
         verdict = await self._gate.judge(question, tenant=tenant, group=group)
-        if verdict.label == "must" or verdict.rule not in ("scope", "default") or verdict.suspected:
+        held_by_scope = verdict.label != "must" and verdict.rule in ("scope", "default")
+        if not held_by_scope or verdict.suspected or not can_be_asked(verdict, question.text):
             return verdict
         passage = await self._documents.answering(question)
         if passage is None or (verdict.label == "may" and passage.similarity < _SURE):

@@ -22,7 +22,7 @@ from gateway.gatekeeping.canaries import Canaries
 from gateway.gatekeeping.learning import LearningGate, taught
 from gateway.gatekeeping.lists import read_rules
 from gateway.gatekeeping.metrics import GateMetrics
-from gateway.gatekeeping.outside import add_detectors, add_llm
+from gateway.gatekeeping.outside import add_llm, open_detectors
 from gateway.gatekeeping.policy import read_canaries, read_policy
 from gateway.gatekeeping.promises import GatePromises, MadeFor, Standing
 from gateway.gatekeeping.scope import EntryScope
@@ -102,8 +102,11 @@ async def open_gate(settings: Settings, stores: Stores, metrics: GateMetrics) ->
                 on_try=lambda state: metrics.lessons.labels(state).inc(),
             )
             await learning.catch_up()
-            forbids = await add_detectors(learning, settings.gate, policy, metrics, stack)
-            gate = add_llm(reading_documents(forbids, stores), settings.gate, policy, metrics, stack)
+            beside_detectors = await open_detectors(settings.gate, policy, metrics, stack)
+            forbids = beside_detectors(learning)
+            # Detectors are asked about what the documents let through, too.
+            answered = beside_detectors(reading_documents(learning, stores))
+            gate = add_llm(answered, settings.gate, policy, metrics, stack)
         kept = Gatekeeping(
             gate=gate,
             forbids=forbids,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import assert_never
@@ -22,22 +23,24 @@ from gateway.settings import GateSettings
 from gateway.settings.models import DetectorSettings, LlmSettings
 from gateway.stages import Gate
 
-__all__ = ["add_detectors", "add_llm"]
+__all__ = ["add_llm", "open_detectors"]
 
 LONGEST_REPLY = 300  # tokens
 THRESHOLD = 0.5
 
+AddDetectors = Callable[[Gate], Gate]
 
-async def add_detectors(
-    gate: Gate, settings: GateSettings, policy: Policy, metrics: GateMetrics, stack: AsyncExitStack
-) -> Gate:
-    """The gate with the configured detectors; as it is, where there are none.
+
+async def open_detectors(
+    settings: GateSettings, policy: Policy, metrics: GateMetrics, stack: AsyncExitStack
+) -> AddDetectors:
+    """What puts the configured detectors beside a gate; nothing, where there are none.
 
     Raises:
         ConfigurationError, EncoderError: naming the detector and what is missing.
     """
     if not settings.detectors:
-        return gate
+        return lambda gate: gate
     seats = [
         Seat(
             name=chosen.name,
@@ -47,9 +50,9 @@ async def add_detectors(
         )
         for chosen in settings.detectors
     ]
-    return Panel(
-        gate,
-        seats,
+    return partial(
+        Panel,
+        seats=seats,
         rules=_shadow(settings),
         told=lambda name, result: metrics.detectors.labels(name, result).inc(),
     )

@@ -9,6 +9,7 @@ import pytest
 
 from classifiers import ClassifierError
 from classifiers.gate import GateLabel, GateVerdict, Neighbour
+from classifiers.gate.detectors import Clear, Flagged, Panel, Seat
 from classifiers.gate.documented import DocumentedGate
 from encoders import Encoded
 
@@ -92,6 +93,25 @@ async def test_elsewhere_the_documents_are_not_read(verdict: GateVerdict) -> Non
     documents = Documents(0.99)
     assert await judged(verdict, documents) is verdict
     assert documents.asked == 0
+
+
+async def test_a_text_that_is_too_long_for_one_question_is_not_let_through() -> None:
+    documents, verdict = Documents(0.99), said("may")
+    long = Encoded(QUESTION.text * 100, QUESTION.vector)
+    assert await DocumentedGate(Says(verdict), documents).judge(long, tenant="t") is verdict
+    assert documents.asked == 0
+
+
+async def test_a_detector_beside_it_is_asked_about_what_the_documents_let_through() -> None:
+    class Flags:
+        judge = "flags@1"
+
+        async def detect(self, text: str, /) -> Clear | Flagged:
+            return Flagged("harm", "it says so")
+
+    gate = Panel(DocumentedGate(Says(said("may")), Documents(0.9)), [Seat(name="flags", detector=Flags())])
+    verdict = await gate.judge(QUESTION, tenant="t")
+    assert (verdict.label, verdict.rule) == ("must_not", "detector:flags")
 
 
 async def test_documents_that_cannot_be_read_leave_no_verdict() -> None:
