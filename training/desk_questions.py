@@ -21,7 +21,7 @@ from typing import Final, Literal
 from gateway.demo import HELPDESK
 from training.command import rows
 
-__all__ = ["LEARNT", "Asked", "Desk", "desks"]
+__all__ = ["LEARNT", "UNSEEN", "Asked", "Desk", "desks"]
 
 LEARNT: Final = Path(__file__).parent / "desks"
 UNSEEN: Final = Path(__file__).parents[1] / "benchmarks" / "desks"

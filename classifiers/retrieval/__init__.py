@@ -46,6 +46,11 @@ class RelevanceVerdict:
     reason: str
     judge: str
 
+    @property
+    def best(self) -> int:
+        """Which passage has the highest score, the first one of several. There must be one."""
+        return max(range(len(self.scores)), key=lambda at: self.scores[at])
+
 
 class RelevanceJudge(Protocol):
     """Judges passages, best ones first, against a question. Raises `ClassifierError` when it cannot run."""

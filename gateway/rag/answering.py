@@ -77,6 +77,6 @@ class AnsweringPassages:
         verdict = await self._judge.judge(question, evidence(found))
         if verdict.label != "correct":
             return None
-        best, score = max(zip(found, verdict.scores, strict=True), key=lambda of: of[1])
+        best, sure = found[verdict.best], verdict.scores[verdict.best]
         lexical = lexical_share(question.text, best.shown)
-        return Neighbour("passage", best.shown, score, lexical, "must", best.path)
+        return Neighbour("passage", best.shown, sure, lexical, "must", best.path)

@@ -63,5 +63,4 @@ class ExtractiveWriter:
         verdict = await self._judge.judge(part, evidence(passages))
         if verdict.label not in self._quoted:
             return None
-        best, _ = max(zip(passages, verdict.scores, strict=True), key=lambda of: of[1])
-        return best.shown
+        return passages[verdict.best].shown
