@@ -34,7 +34,13 @@ from gateway.stores import open_stores
 from training.desk_questions import LEARNT, UNSEEN, Asked, Desk, desks
 
 Fate = Literal[
-    "right, verified", "right, quoted", "wrong, verified", "wrong, quoted", "to a person", "refused"
+    "right, verified",
+    "right, quoted",
+    "wrong, verified",
+    "wrong, quoted",
+    "to a person",
+    "refused",
+    "small talk",
 ]
 TENANT = "default"
 
@@ -42,6 +48,8 @@ TENANT = "default"
 def fate(asked: Asked, reply: Reply) -> Fate:
     """What became of a question."""
     outcomes = {one.name for one in reply.outcomes}
+    if not outcomes:
+        return "small talk"
     if not outcomes <= {"rag", "ground_truth", "confirmed_answer"}:
         return "refused" if "refused" in outcomes else "to a person"
     right = "right" if asked.kind == "answered" and asked.answered_by(reply.text) else "wrong"
@@ -104,9 +112,8 @@ async def main() -> None:
         _rows(table, desk.name, counts)
         if chosen.list:
             for asked, became, text in found:
-                console.print(
-                    f"{desk.name} | {asked.kind} | {became} | {asked.text} | {' / '.join(text.split())}"
-                )
+                line = f"{desk.name} | {asked.kind} | {became} | {asked.text} | {' / '.join(text.split())}"
+                console.print(line, soft_wrap=True, markup=False, highlight=False)
     _rows(table, "all", totals)
     console.print(table)
 
