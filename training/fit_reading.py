@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -32,11 +31,9 @@ from encoders import Encoder, encode_one
 from encoders.pairs import OnnxPairModel
 from encoders.shipped import ANSWERING, load_shipped
 from gateway.rag.answering import evidence
-from gateway.rag.documents import Documents
 from gateway.rag.passages import RETRIEVED, PassageSearch
-from storage.edge import EdgeIndex
-from storage.sql import Database
 from training.desk_questions import Asked, Desk, desks
+from training.desk_search import searched
 
 QUOTED_RIGHT = 0.88  # of what is called correct answers, at the helpdesks that the weights did not see
 INCORRECT_KEEPS = 0.98  # of the questions whose passage was found
@@ -65,16 +62,8 @@ class Judged:
 
 async def found_at(desk: Desk, encoder: Encoder, reader: PassageReader) -> list[Found]:
     """What a search finds for the questions of a helpdesk."""
-    with tempfile.TemporaryDirectory() as folder:
-        database = await Database.open(f"sqlite:///{folder}/sekisho.db")
-        index = await EdgeIndex.open(Path(folder) / "passages", identity=encoder.identity)
-        try:
-            await Documents(database, index, encoder).ingest([desk.documents])
-            search = PassageSearch(database, index, encoder.identity)
-            return [await _found(desk, one, encoder, search, reader) for one in track(desk.asked, desk.name)]
-        finally:
-            await index.close()
-            await database.close()
+    async with searched(desk, encoder) as search:
+        return [await _found(desk, one, encoder, search, reader) for one in track(desk.asked, desk.name)]
 
 
 async def _found(

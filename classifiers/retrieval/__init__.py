@@ -29,7 +29,11 @@ class PassageEvidence:
     @property
     def shown(self) -> str:
         """It under its headings."""
-        return under_headings(self.heading, self.text)
+        return self.headed(self.text)
+
+    def headed(self, piece: str) -> str:
+        """A piece of it under its headings."""
+        return under_headings(self.heading, piece)
 
 
 def under_headings(heading: str, text: str) -> str:

@@ -137,10 +137,8 @@ class PassageReader:
         Raises:
             EncoderError: if one of the models could not be run.
         """
-        asked = _Asked.of(question.text, passages)
-        found = [await self._of(question, asked, at, passage) for at, passage in enumerate(passages)]
-        read = list(_chosen(found))
-        pairs = [(question.text, f"{passages[one.at].heading}\n{one.piece.text}") for one in read]
+        asked, read = await self._likeliest(question, passages)
+        pairs = [(question.text, passages[one.at].headed(one.piece.text)) for one in read]
         logits = await self._reader.scores(pairs) if read else ()
         answers: dict[int, float] = {}
         for one, logit in zip(read, logits, strict=True):
@@ -164,6 +162,24 @@ class PassageReader:
                 )
             )
         return signals
+
+    async def likeliest(
+        self, question: Encoded, passages: Sequence[PassageEvidence]
+    ) -> list[tuple[int, str]]:
+        """What the model is given to read: which passage it is of, and a piece under its headings.
+
+        Raises:
+            EncoderError: if the encoder could not be run.
+        """
+        _, read = await self._likeliest(question, passages)
+        return [(one.at, passages[one.at].headed(one.piece.text)) for one in read]
+
+    async def _likeliest(
+        self, question: Encoded, passages: Sequence[PassageEvidence]
+    ) -> tuple[_Asked, list[_Likely]]:
+        asked = _Asked.of(question.text, passages)
+        found = [await self._of(question, asked, at, passage) for at, passage in enumerate(passages)]
+        return asked, list(_chosen(found))
 
     async def _of(self, question: Encoded, asked: _Asked, at: int, passage: PassageEvidence) -> list[_Likely]:
         """The pieces of a passage, and how likely the answer is in each before it is read."""
