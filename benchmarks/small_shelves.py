@@ -29,7 +29,7 @@ from cache.entries import Entry
 from cache.guards import default_guards
 from cache.matching.arrays import ShelfArrays
 from cache.matching.evidence import Numbers, Weights
-from cache.matching.scoring import Scorer
+from cache.matching.scoring import Paired, Scorer
 from cache.reading.spelling import encode_spelt
 from encoders import Encoder
 from encoders.pairs import PairModel
@@ -151,7 +151,8 @@ async def answers(small: Small, encoder: Encoder, scorer: Scorer) -> tuple[np.nd
     shelf = ShelfArrays.of(await encode_spelt(encoder, texts, language), texts, owners, language)
     whole = Asked(tuple(asked), await encode_spelt(encoder, asked, language))
     found = ask(shelf, scorer.weighing, gold, whole, np.arange(len(asked)))
-    scores = await scorer.reread(found.scores, [*zip(asked, found.nearest, strict=True)])
+    paired = zip(asked, found.nearest, (small.entries[at].answer for at in found.entries), strict=True)
+    scores = await scorer.reread(found.scores, [Paired(*one) for one in paired])
     kept = guarded(replace(found, scores=scores), asked, small.entries, default_guards())
     return kept.scores, kept.right
 

@@ -45,7 +45,9 @@ class Shelf:
         weights: Weights | None = None,
         guards: Sequence[Guard] | None = None,
         pairs: PairModel | None = None,
+        answers: PairModel | None = None,
     ) -> None:
+        """`pairs` reads a question with a phrasing, `answers` with an answer, where `pairs` leaves doubt."""
         self._store = store
         self._index = index
         self._encoder = encoder
@@ -54,7 +56,9 @@ class Shelf:
         self._guards = tuple(guards) if guards is not None else default_guards()
         self._looks = Looks()
         self._pairs = pairs
-        made_by = (encoder.identity.digest, pairs.digest if pairs else "", self._weights.digest)
+        self._answers = answers
+        digests = (one.digest if one else "" for one in (pairs, answers))
+        made_by = (encoder.identity.digest, *digests, self._weights.digest)
         self._made_for = sha256(" ".join(made_by).encode()).hexdigest()
         self._cuts = Cuts(store.db, target_error=target_error, made_for=self._made_for)
 
@@ -66,13 +70,13 @@ class Shelf:
     @property
     def covers(self) -> dict[str, str]:
         """What each language is judged by, for the operator to read at start-up."""
-        known = self._encoder.identity.languages
-        read = self._pairs.languages if self._pairs is not None else ()
-        return {
-            language: _JUDGED_BY[self._weights.reading(language, known)]
-            + (", pair model" if language in read else "")
-            for language in ("en", "ja", "zh")
-        }
+        return {language: self._judged_by(language) for language in ("en", "ja", "zh")}
+
+    def _judged_by(self, language: str) -> str:
+        reading = self._weights.reading(language, self._encoder.identity.languages)
+        scorer = self.scorer(language)
+        models = {"pair model": scorer.pairs, "model of answers": scorer.answers}
+        return ", ".join([_JUDGED_BY[reading], *(name for name, model in models.items() if model)])
 
     @property
     def guards(self) -> tuple[Guard, ...]:
@@ -211,7 +215,8 @@ class Shelf:
 
     def scorer(self, language: str) -> Scorer:
         """How entries in a language get their scores."""
-        return Scorer.of(self._weights, language, self._encoder.identity.languages, self._pairs)
+        known = self._encoder.identity.languages
+        return Scorer.of(self._weights, language, known, self._pairs, self._answers)
 
 
 def _first_entries(found: Sequence[Found], limit: int) -> list[str]:

@@ -80,6 +80,7 @@ class ShelfEntry(_InALanguage):
 
     entry_id: Text
     questions: Annotated[list[Text], Field(min_length=1)]
+    answer: str = ""  # read beside the question, if all entries have one
 
     def _said(self) -> str:
         return "\n".join(self.questions)
@@ -210,7 +211,7 @@ def _shelf_entries(values: Mapping[str, Any], where: str) -> list[ShelfEntry]:
     if one.id is None:
         raise InvalidRequest(f"{where}: id: expected the one that --traffic calls the entry by")
     questions = [split_number(phrasing)[1] for phrasing in content.phrasings]
-    entry = ShelfEntry(entry_id=one.id, questions=questions, lang=content.language)
+    entry = ShelfEntry(entry_id=one.id, questions=questions, answer=content.answer, lang=content.language)
     return [entry] if one.state == "active" else []
 
 

@@ -137,7 +137,7 @@ async def _assembled(stack: AsyncExitStack, settings: Settings, around_rag: Call
     approvals = approvals_of(settings.cache, stores)
     acceptances = _acceptances(stores, approvals, metrics)
     gatekeeping = await stack.enter_async_context(open_gate(settings, stores, metrics.gatekeeping))
-    upstream = await open_rag(settings.upstream, stores, metrics.retrieval, stack)
+    upstream = open_rag(settings.upstream, stores, metrics.retrieval, stack)
     chatbot = around_rag(upstream)
     understanding = await _understanding(settings, stores, stack)
     checking = open_checking(

@@ -27,7 +27,6 @@ from encoders.pairs import MemoPairModel, PairModel
 from encoders.sentence_transformers import SentenceTransformersEncoder
 from encoders.shipped import load_shipped, load_shipped_answering, load_shipped_pairs
 from gateway.language import Language, language_of
-from gateway.rag.answering import OpenedLate
 from gateway.rag.documents import Documents
 from gateway.rag.passages import PassageSearch
 from gateway.settings import Settings
@@ -50,7 +49,7 @@ FOR_ONE_GATEWAY = (
     "use the database, and what is imported elsewhere reaches it at its next start; for several set "
     "storage.qdrant_url."
 )
-READ_BEFORE = 8_192  # pieces of passages with their questions: a repeated question costs no reading
+READ_BEFORE = 8_192  # answers and pieces of passages with their questions: who repeats one costs no reading
 Progress = Callable[[int], object]
 
 
@@ -66,7 +65,7 @@ class Stores:
     entries: EntryStore
     documents: Documents
     passages: PassageSearch
-    reading: OpenedLate  # whether passages answer
+    reading: RelevanceJudge  # whether passages answer
     shelf: Shelf
     default_language: Language  # of questions whose script does not tell
     indexing: asyncio.Lock = field(default_factory=asyncio.Lock)  # else two would encode the same entries
@@ -131,8 +130,15 @@ async def open_stores(
         pairs = None
         if settings.cache.pair_model:
             pairs = await open_pair_model(load_shipped_pairs, remembered=settings.encoder.remembered)
-        target = settings.cache.target_error
-        shelf = Shelf(entries, indexes[0], encoder, target_error=target, pairs=pairs)
+        answers = await open_pair_model(load_shipped_answering, remembered=READ_BEFORE)
+        shelf = Shelf(
+            entries,
+            indexes[0],
+            encoder,
+            target_error=settings.cache.target_error,
+            pairs=pairs,
+            answers=answers if settings.cache.answer_model else None,
+        )
         yield Stores(
             database=database,
             encoder=encoder,
@@ -142,7 +148,7 @@ async def open_stores(
             entries=entries,
             documents=Documents(database, indexes[1], encoder),
             passages=PassageSearch(database, indexes[1], encoder.identity),
-            reading=OpenedLate(partial(_open_reading, model, settings)),
+            reading=_reading(model, answers, settings),
             shelf=shelf,
             default_language=settings.understanding.default_language,
         )
@@ -212,13 +218,13 @@ async def _load_model(settings: Settings) -> OpenEncoder:
             assert_never(chosen.kind)
 
 
-async def _open_reading(encoder: Encoder, settings: Settings) -> RelevanceJudge:
-    reader = await open_pair_model(load_shipped_answering, remembered=READ_BEFORE)
+def _reading(encoder: Encoder, answers: PairModel, settings: Settings) -> ReadingJudge:
+    """Which remembers vectors for itself."""
     chosen = settings.upstream.corrective
     if chosen.evaluator == "llm":  # the cuts are the model's
-        return ReadingJudge(encoder, reader)
-    return ReadingJudge(  # which remembers vectors for itself
-        encoder, reader, correct_from=chosen.correct_from, incorrect_below=chosen.incorrect_below
+        return ReadingJudge(encoder, answers)
+    return ReadingJudge(
+        encoder, answers, correct_from=chosen.correct_from, incorrect_below=chosen.incorrect_below
     )
 
 

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from cache.calibration import Asked, ask
+from cache.calibration import Asked, Probes, ask
 from cache.guards import default_guards
 from cache.matching import objection
 from cache.matching.arrays import ShelfArrays
-from cache.matching.evidence import Numbers, Weighing
+from cache.matching.evidence import Numbers, Weighing, log_odds
 from cache.reading.spelling import encode_spelt
 from encoders import Encoder
 from encoders.pairs import PairModel
@@ -26,7 +26,7 @@ from training.command import rows
 from training.faq_pairs import SETS, is_unseen
 from training.matching_sets import NONE, alone, served, unguarded
 
-__all__ = ["Shelf", "faqs", "helpdesks", "rereading"]
+__all__ = ["Shelf", "faqs", "helpdesks", "looked_up", "rereading"]
 
 DEFAULT_TARGET = 0.005  # wrong answers per request at the default cut, over all shelves
 FARTHEST = 6.0  # log-odds
@@ -108,14 +108,7 @@ async def _asked(
     encoder: Encoder, model: PairModel, weighing: Weighing, shelf: Shelf
 ) -> tuple[Odds, np.ndarray]:
     """What speaks for the best entry of each question, and whether a guard holds it back."""
-    texts = [text for entry in shelf.entries for text in entry["questions"]]
-    owners = np.repeat(np.arange(len(shelf.entries)), [len(entry["questions"]) for entry in shelf.entries])
-    number = {entry["entry_id"]: at for at, entry in enumerate(shelf.entries)}
-    asked = [row["text"] for row in shelf.traffic]
-    gold = np.array([number.get(row["entry_id"], NONE) for row in shelf.traffic])
-    vectors, theirs = [await encode_spelt(encoder, some, shelf.language) for some in (texts, asked)]
-    arrays = ShelfArrays.of(vectors, texts, owners, shelf.language)
-    probes = ask(arrays, weighing, gold, Asked(tuple(asked), theirs), np.arange(len(asked)))
+    asked, probes = [row["text"] for row in shelf.traffic], await looked_up(encoder, weighing, shelf)
     logits = await model.scores([*zip(asked, probes.nearest, strict=True)])
     guards = default_guards()
     held_back = [
@@ -123,6 +116,18 @@ async def _asked(
         for text, nearest, entry in zip(asked, probes.nearest, probes.entries, strict=True)
     ]
     return (_log_odds(probes.scores, logits), probes.right), np.array(held_back)
+
+
+async def looked_up(encoder: Encoder, weighing: Weighing, shelf: Shelf) -> Probes:
+    """The entry that the evidence puts first for each question."""
+    texts = [text for entry in shelf.entries for text in entry["questions"]]
+    owners = np.repeat(np.arange(len(shelf.entries)), [len(entry["questions"]) for entry in shelf.entries])
+    number = {entry["entry_id"]: at for at, entry in enumerate(shelf.entries)}
+    asked = [row["text"] for row in shelf.traffic]
+    gold = np.array([number.get(row["entry_id"], NONE) for row in shelf.traffic])
+    vectors, theirs = [await encode_spelt(encoder, some, shelf.language) for some in (texts, asked)]
+    arrays = ShelfArrays.of(vectors, texts, owners, shelf.language)
+    return ask(arrays, weighing, gold, Asked(tuple(asked), theirs), np.arange(len(asked)))
 
 
 async def _alone(encoder: Encoder, model: PairModel, weighing: Weighing, lone: list[dict[str, Any]]) -> Odds:
@@ -133,5 +138,4 @@ async def _alone(encoder: Encoder, model: PairModel, weighing: Weighing, lone: l
 
 
 def _log_odds(scores: Numbers, logits: Numbers) -> Numbers:
-    kept = np.clip(scores, 1e-6, 1 - 1e-6)
-    return np.stack([np.log(kept / (1 - kept)), logits], axis=1).clip(-FARTHEST, FARTHEST)
+    return np.stack([log_odds(scores), logits], axis=1).clip(-FARTHEST, FARTHEST)

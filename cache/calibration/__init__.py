@@ -24,7 +24,7 @@ from cache.guards import Guard
 from cache.matching import objection
 from cache.matching.arrays import Owners, ShelfArrays, without_entries
 from cache.matching.evidence import Numbers, Weighing
-from cache.matching.scoring import Scorer
+from cache.matching.scoring import Paired, Scorer
 from cache.reading.asking import readings, says_all
 from cache.reading.spelling import encode_spelt, spelt
 from encoders import Encoder, Vector
@@ -179,7 +179,9 @@ async def shelf_cut(
         judge = partial(ask, shelf, scorer.weighing, _gold(entries, labelled))
     by_readings = await Asked.by_readings(asked, vectors, language, encoder)
     probes = await to_thread.run_sync(lambda: _by_the_first_that_says_all(judge, by_readings, language))
-    scores = await scorer.reread(probes.scores, [*zip(probes.read, probes.nearest, strict=True)])
+    found = zip(probes.read, probes.nearest, probes.entries, strict=True)
+    paired = [Paired(read, nearest, entries[entry].answer) for read, nearest, entry in found]
+    scores = await scorer.reread(probes.scores, paired)
     read = replace(probes, scores=scores)
     behind = await to_thread.run_sync(lambda: guarded(read, asked, entries, guards))
     cut = cut_for(behind, target_error=target_error, default=scorer.default_cut)

@@ -24,12 +24,14 @@ __all__ = [
     "ENTRIES",
     "EVIDENCE",
     "PHRASINGS",
+    "Answering",
     "Evidence",
     "Rereading",
     "Weighing",
     "Weights",
     "agreement",
     "covered",
+    "log_odds",
     "spread",
 ]
 
@@ -52,6 +54,7 @@ Reading = Literal["meaning", "words", "characters"]
 
 Numbers = NDArray[np.float64]
 Share = TypeVar("Share", float, Numbers)
+Logistic = TypeVar("Logistic", "Rereading", "Answering")
 
 _UNSEEN = {"weight": 0.0, "from": 0.0, "to": 0.0}
 
@@ -101,9 +104,30 @@ class Rereading:
 
     def probability(self, first: Numbers, pair: Numbers) -> Numbers:
         """How probable it is that the entry answers; two arrays of one shape."""
-        kept = np.clip(first, 1e-6, 1 - 1e-6)
-        odds = np.clip(np.log(kept / (1 - kept)), -self.farthest, self.farthest)
+        odds = log_odds(first).clip(-self.farthest, self.farthest)
         logit = self.bias + self.first * odds + self.pair * np.clip(pair, -self.farthest, self.farthest)
+        return np.asarray(1.0 / (1.0 + np.exp(-logit)))
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """A logistic model over a score and what a model of answers reads in the entry."""
+
+    bias: float
+    score: float  # weight of the log-odds of the score so far
+    answer: float  # weight of the model's logit
+    farthest: float  # log-odds and logits count no more than this
+    doubted_from: float  # scores from here on, and below `sure_from`, are read
+    sure_from: float
+
+    def doubted(self, scores: Numbers) -> NDArray[np.intp]:
+        """The places of the scores that a reading may change."""
+        return np.flatnonzero((scores >= self.doubted_from) & (scores < self.sure_from))
+
+    def probability(self, scores: Numbers, logits: Numbers) -> Numbers:
+        """How probable it is that the entry answers; two arrays of one shape."""
+        odds = log_odds(scores).clip(-self.farthest, self.farthest)
+        logit = self.bias + self.score * odds + self.answer * logits.clip(-self.farthest, self.farthest)
         return np.asarray(1.0 / (1.0 + np.exp(-logit)))
 
 
@@ -118,6 +142,7 @@ class Weights:
     readings: Mapping[Reading, Weighing]
     default_cuts: Mapping[Reading, float]
     rereadings: Mapping[Reading, Rereading]  # where a pair model knows the language
+    answering: Answering | None = None  # where a model reads the answers, too
     digest: str = ""  # of the table: scores by other weights are other scores
 
     @classmethod
@@ -133,10 +158,11 @@ class Weights:
             {reading: _weighing(part) for reading, part in readings.items()},
             {reading: float(part["default_cut"]) for reading, part in readings.items()},
             {
-                reading: _rereading(part["rereading"])
+                reading: _logistic(Rereading, part["rereading"])
                 for reading, part in readings.items()
                 if "rereading" in part
             },
+            _logistic(Answering, table["answering"]) if "answering" in table else None,
             sha256(repr(table).encode()).hexdigest(),
         )
 
@@ -167,8 +193,14 @@ def covered(characters: Share, unaligned: Share) -> Share:
     return 1.0 - characters * unaligned
 
 
-def _rereading(part: Mapping[str, Any]) -> Rereading:
-    return Rereading(**{field.name: float(part[field.name]) for field in fields(Rereading)})
+def log_odds(probabilities: Numbers) -> Numbers:
+    """The logits of probabilities; those of 0 and 1 are finite."""
+    kept = np.clip(probabilities, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(kept / (1 - kept)))
+
+
+def _logistic(of: type[Logistic], part: Mapping[str, Any]) -> Logistic:
+    return of(**{field.name: float(part[field.name]) for field in fields(of)})
 
 
 def _weighing(part: Mapping[str, Any]) -> Weighing:

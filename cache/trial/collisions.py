@@ -21,7 +21,7 @@ from cache.guards import Guard
 from cache.matching import NEAR, Candidate, Hit, Miss, NearMiss, Objection, decide
 from cache.matching.arrays import Owners, ShelfArrays, without_entries
 from cache.matching.evidence import EVIDENCE, Evidence, Weighing
-from cache.matching.scoring import Scorer
+from cache.matching.scoring import Paired, Scorer
 from cache.reading.spelling import encode_spelt
 from cache.shelf import Shelf
 from cache.trial import Trial
@@ -127,7 +127,7 @@ async def competing(
         return list(_near(shelf, owners, entries, texts, weighing=scorer.weighing, cut=cut))
 
     near = await to_thread.run_sync(nearest)
-    asked = [(texts[row], one.phrasing) for row, one in near]
+    asked = [Paired(texts[row], one.phrasing, one.entry.answer) for row, one in near]
     scores = await scorer.reread(np.array([one.score for _, one in near]), asked)
 
     def judged() -> tuple[Collision, ...]:

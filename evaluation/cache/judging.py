@@ -167,12 +167,12 @@ async def evaluate_pairs(
     pairs: Sequence[Pair], settings: Settings, *, progress: Tick = lambda: None
 ) -> PairsResult:
     """Each pair is a tenant of its own, so its shelf holds that entry and nothing else."""
-    async with open_stores(settings) as stores:
+    async with open_stores(_served_by(settings, answer_model=False)) as stores:
         store, shelf, encoder = stores.entries, stores.shelf, stores.encoder
         for place, pair in enumerate(pairs):
             language = (pair.cached_lang or pair.lang)[:2]
             await _fill(
-                store, _pair_tenant(place), [(pair.cached_question, (pair.cached_question,), language)]
+                store, _pair_tenant(place), [(pair.cached_question, (pair.cached_question,), "", language)]
             )
         await stores.index_pending()
         found = []
@@ -198,10 +198,10 @@ async def evaluate_traffic(
     progress: Tick = lambda: None,
 ) -> TrafficResult:
     """The FAQ is approved and calibrated as a fresh one (or on labelled feedback), then asked."""
-    cache = settings.cache.model_copy(update={"target_error": target_error})
-    async with open_stores(settings.model_copy(update={"cache": cache})) as stores:
+    read = settings.cache.answer_model and all(entry.answer.strip() for entry in entries)
+    async with open_stores(_served_by(settings, target_error=target_error, answer_model=read)) as stores:
         store, shelf, encoder = stores.entries, stores.shelf, stores.encoder
-        rows = [(entry.entry_id, tuple(entry.questions), entry.lang[:2]) for entry in entries]
+        rows = [(one.entry_id, tuple(one.questions), one.answer, one.lang[:2]) for one in entries]
         names = await _fill(store, TENANT, rows)
         await stores.index_pending()
         told = []
@@ -257,20 +257,28 @@ async def _look_up(
     )
 
 
+def _served_by(settings: Settings, **cache: float | bool) -> Settings:
+    return settings.model_copy(update={"cache": settings.cache.model_copy(update=cache)})
+
+
 async def _fill(
-    store: EntryStore, tenant: str, rows: Iterable[tuple[str, tuple[str, ...], str]]
+    store: EntryStore, tenant: str, rows: Iterable[tuple[str, tuple[str, ...], str, str]]
 ) -> dict[str, str]:
-    """Name to entry id; the answer is the name."""
+    """Name to entry id; an entry without an answer has its name for one."""
     listed = list(rows)
     incoming = [
-        Incoming(content=Content(kind="ground_truth", language=language, phrasings=phrasings, answer=name))
-        for name, phrasings, language in listed
+        Incoming(
+            content=Content(
+                kind="ground_truth", language=language, phrasings=phrasings, answer=answer or name
+            )
+        )
+        for name, phrasings, answer, language in listed
     ]
     results = await store.put(tenant, incoming, by="evaluation")
     for result in results:
         if isinstance(result, CacheError):
             raise InvalidRequest(f"an entry of the file can't be used: {result}")
-    return {name: result.entry.id for (name, _, _), result in zip(listed, results, strict=True)}  # type: ignore[union-attr]
+    return {name: result.entry.id for (name, *_), result in zip(listed, results, strict=True)}  # type: ignore[union-attr]
 
 
 def _pair_tenant(place: int) -> str:

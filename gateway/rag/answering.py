@@ -2,53 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from classifiers import ClassifierError
 from classifiers.gate import Neighbour
 from classifiers.gate.lexical import lexical_share
-from classifiers.retrieval import PassageEvidence, RelevanceJudge, RelevanceVerdict
-from encoders import Encoded, EncoderError
+from classifiers.retrieval import PassageEvidence, RelevanceJudge
+from encoders import Encoded
 from gateway.language import Language
 from gateway.rag.passages import RETRIEVED, PassageSearch, RetrievedPassage
 from storage.outages import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 
-__all__ = ["AnsweringPassages", "OpenedLate", "evidence"]
+__all__ = ["AnsweringPassages", "evidence"]
 
 
 def evidence(passages: Sequence[RetrievedPassage]) -> list[PassageEvidence]:
     """Passages as a judge sees them."""
     return [PassageEvidence(one.text, one.heading) for one in passages]
-
-
-class OpenedLate:
-    """A judge of passages whose model is read when it is first needed."""
-
-    def __init__(self, opening: Callable[[], Awaitable[RelevanceJudge]]) -> None:
-        self._opening = opening
-        self._judge: RelevanceJudge | None = None
-        self._lock = asyncio.Lock()
-
-    async def opened(self) -> RelevanceJudge:
-        """The judge itself.
-
-        Raises:
-            ClassifierError, EncoderError: naming what can't be read.
-        """
-        async with self._lock:
-            if self._judge is None:
-                self._judge = await self._opening()
-            return self._judge
-
-    async def judge(self, question: Encoded, passages: Sequence[PassageEvidence], /) -> RelevanceVerdict:
-        """As the judge itself does."""
-        try:
-            judge = await self.opened()
-        except EncoderError as exc:
-            raise ClassifierError(f"the passages can't be read: {exc}") from exc
-        return await judge.judge(question, passages)
 
 
 class AnsweringPassages:

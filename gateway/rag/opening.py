@@ -23,28 +23,23 @@ __all__ = ["open_rag"]
 MOST_TOKENS = 500  # of an evaluator's reply: a line for each of eight passages
 
 
-async def open_rag(
+def open_rag(
     settings: UpstreamSettings, stores: Stores, metrics: RetrievalMetrics, stack: AsyncExitStack
 ) -> UpstreamRag | KnowledgeRag:
-    """The configured chatbot, or our own documents with the configured corrections; `stack` closes it.
-
-    Raises:
-        ClassifierError: if the weights of the evaluator can't be read.
-        EncoderError: if those of the model of answers can't be.
-    """
+    """The configured chatbot, or our own documents with the configured corrections; `stack` closes it."""
     rag = (
         UpstreamRag.of(settings, extra_body=settings.extra_body)
         if settings.kind == "openai"
-        else await _knowledge(settings, stores, metrics, stack)
+        else _knowledge(settings, stores, metrics, stack)
     )
     stack.push_async_callback(rag.close)
     return rag
 
 
-async def _knowledge(
+def _knowledge(
     settings: UpstreamSettings, stores: Stores, metrics: RetrievalMetrics, stack: AsyncExitStack
 ) -> KnowledgeRag:
-    judge = await stores.reading.opened()
+    judge = stores.reading
     if settings.corrective.evaluator == "llm" and settings.corrective.llm:
         judge = _asking(settings.corrective, settings.corrective.llm, judge, metrics, stack)
     writer = _writer(settings, stores, judge)

@@ -83,6 +83,7 @@ class CacheSettings(Section):
     enabled: bool = True
     target_error: float = Field(0.01, gt=0, lt=0.5)  # wrong answers per request
     pair_model: bool = True  # whether a model reads a question together with the nearest phrasing
+    answer_model: bool = True  # and where that leaves doubt another reads it together with the answer
     audit_rate: float = Field(0.05, ge=0, le=1)  # share of hits by meaning that go to a reviewer
     audit_rate_exact: float = Field(0.01, ge=0, le=1)  # the same of exact hits: their answer may be outdated
     audit_rate_rag: float = Field(0.02, ge=0, le=1)  # the same of RAG's answers that were delivered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,10 +15,10 @@ from cache.matching import Miss, NearMiss
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.trial import Trials
-from classifiers.retrieval import RelevanceJudge
+from classifiers.retrieval import PassageEvidence, RelevanceVerdict
+from encoders import Encoded
 from gateway.domain import Step
 from gateway.people.access import Keys
-from gateway.rag.answering import OpenedLate
 from gateway.rag.documents import Documents
 from gateway.rag.passages import PassageSearch
 from gateway.review.entries.approval import Approvals, OnCollision
@@ -59,8 +59,9 @@ class Desk(Gateway):
     services: Any = None
 
 
-async def no_judge() -> RelevanceJudge:
-    raise AssertionError("these routes read no passage")
+class NoJudge:
+    async def judge(self, question: Encoded, passages: Sequence[PassageEvidence], /) -> RelevanceVerdict:
+        raise AssertionError("these routes read no passage")
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ async def desk(database: Database) -> AsyncIterator[Desk]:
     kept, index, passages = EntryStore(database), MemoryIndex(encoder.identity), MemoryIndex(encoder.identity)
     stores = Stores(
         database=database, encoder=encoder, model=encoder, entry_index=index,
-        passage_index=passages, passages=PassageSearch(database, passages, encoder.identity), reading=OpenedLate(no_judge),
+        passage_index=passages, passages=PassageSearch(database, passages, encoder.identity), reading=NoJudge(),
         entries=kept, documents=Documents(database, index, encoder),
         shelf=Shelf(kept, index, encoder, weights=WEIGHTS, guards=[NotGuard()]), default_language="ja",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a pair model may do to a score, and what happens when it can't be asked."""
+"""What the models that read may do to a score, and what happens when one can't be asked."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from cache.calibration import shelf_cut
 from cache.indexing import index_pending
 from cache.matching import Hit, Match, Miss, NearMiss
-from cache.matching.evidence import Numbers, Rereading, Weights
-from cache.matching.scoring import WORTH_READING, Scorer
+from cache.matching.evidence import Answering, Numbers, Rereading, Weights
+from cache.matching.scoring import WORTH_READING, Paired, Scorer
 from cache.reading.asking import readings
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from encoders import EncoderError, encode_one
 from storage.vectors import VectorIndex
+from tests.cache.calibration.test_calibration import entry
 from tests.cache.shelves import WEIGHTS, WordEncoder, content
 
 REREADING = Rereading(bias=0.0, first=0.5, pair=1.0, farthest=6.0, default_cut=0.6)
+ANSWERING = Answering(bias=0.0, score=0.5, answer=1.0, farthest=6.0, doubted_from=0.4, sure_from=0.98)
 QUESTION = "How do I reset the account password?"
 
 
@@ -42,10 +45,16 @@ class BrokenPairs(ScriptedPairs):
         raise EncoderError("the model is gone")
 
 
-async def found(pairs: ScriptedPairs, store: EntryStore, index: VectorIndex, language: str = "en") -> Match:
-    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, {"meaning": REREADING})
+async def found(
+    pairs: ScriptedPairs,
+    store: EntryStore,
+    index: VectorIndex,
+    language: str = "en",
+    answers: ScriptedPairs | None = None,
+) -> Match:
+    weights = Weights(WEIGHTS.readings, WEIGHTS.default_cuts, {"meaning": REREADING}, ANSWERING)
     encoder = WordEncoder(("en", "ja"))
-    shelf = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs)
+    shelf = Shelf(store, index, encoder, weights=weights, guards=[], pairs=pairs, answers=answers)
     stored = content("How do I reset my account password?", language=language)
     await store.create("shop", stored, by="ann", state="active")
     await index_pending(store, index, encoder)
@@ -80,6 +89,36 @@ async def test_a_language_the_pair_model_does_not_know_is_judged_without_it(
     assert pairs.read == []
 
 
+async def test_where_the_pair_model_leaves_doubt_the_answer_is_read_under_the_nearest_phrasing(
+    store: EntryStore, index: VectorIndex
+) -> None:
+    answers = ScriptedPairs(-6.0)
+    match = await found(ScriptedPairs(0.5), store, index, answers=answers)
+    assert isinstance(match, NearMiss | Miss)
+    assert answers.read == [(QUESTION, "How do I reset my account password?\nPress “Forgot password”.")]
+
+
+async def test_an_answer_that_reads_right_is_served(store: EntryStore, index: VectorIndex) -> None:
+    doubtful = ScriptedPairs(0.5)
+    assert isinstance(await found(doubtful, store, index, answers=ScriptedPairs(6.0)), Hit)
+
+
+async def test_what_is_sure_already_is_served_without_reading_the_answer(
+    store: EntryStore, index: VectorIndex
+) -> None:
+    answers = ScriptedPairs(-6.0)
+    assert isinstance(await found(ScriptedPairs(6.0), store, index, answers=answers), Hit)
+    assert answers.read == []
+
+
+async def test_a_model_of_answers_that_fails_is_a_miss_that_says_so(
+    store: EntryStore, index: VectorIndex
+) -> None:
+    match = await found(ScriptedPairs(0.5), store, index, answers=BrokenPairs(0.0))
+    assert isinstance(match, Miss)
+    assert match.lookup_failed
+
+
 async def test_a_look_without_a_score_reads_nothing_and_a_question_with_a_preface_is_read_once(
     store: EntryStore, index: VectorIndex
 ) -> None:
@@ -102,10 +141,22 @@ async def test_a_look_without_a_score_reads_nothing_and_a_question_with_a_prefac
 async def test_only_what_may_well_answer_is_read() -> None:
     pairs = ScriptedPairs(3.0)
     scorer = Scorer(WEIGHTS.readings["meaning"], REREADING, pairs)
-    scores = await scorer.reread(np.array([WORTH_READING / 2, 0.5]), [("a", "b"), ("c", "d")])
+    asked = [Paired("a", "b", "x"), Paired("c", "d", "y")]
+    scores = await scorer.reread(np.array([WORTH_READING / 2, 0.5]), asked)
     assert pairs.read == [("c", "d")]
     assert scores[0] == WORTH_READING / 2
     assert scores[1] == pytest.approx(1 / (1 + np.exp(-3)))
+
+
+async def test_a_probe_is_read_with_the_answers_of_others_and_never_beside_itself() -> None:
+    pairs, answers = ScriptedPairs(0.5), ScriptedPairs(0.5)
+    scorer = Scorer(WEIGHTS.readings["meaning"], REREADING, pairs, 0.9, ANSWERING, answers)
+    phrasings = ("how do i reset my password", "i want to reset my password", "reset my password how")
+    shelf = [entry("reset", phrasings), entry("pay", ("how do i pay my invoice", "i want to pay my invoice"))]
+    await shelf_cut(shelf, WordEncoder(), scorer=scorer, target_error=0.01)
+    assert answers.read
+    assert {asked for asked, _ in answers.read} <= {text for one in shelf for text in one.phrasings}
+    assert all(not read.startswith(f"{asked}\n") for asked, read in answers.read)
 
 
 def test_rereading_is_monotone_and_bounded() -> None:
