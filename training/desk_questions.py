@@ -44,6 +44,11 @@ class Asked:
         held = any(all(_plain(part) in there for part in parts) for parts in self.holds)
         return held and not any(_plain(part) in there for part in self.never)
 
+    def touched_by(self, text: str) -> bool:
+        """Whether a text holds a part of what a right reply has to."""
+        there = _plain(text)
+        return any(_plain(part) in there for parts in self.holds for part in parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Desk:

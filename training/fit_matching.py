@@ -5,8 +5,8 @@
 DATA is the folder of development data. `meaning` is fitted on the two English FAQ sets (real traffic
 against their entries, and the approval-time probes), `words` on Japanese and Chinese helpdesk questions
 that we wrote (questions/, pairs/), as pairs that no guard holds back, `characters` on captions; how much a
-pair model counts by rereading.py. Each set is also judged by weights fitted on the others only: that is
-what a stranger's FAQ will see, and what is printed.
+pair model counts by rereading.py, a model of answers by answer_reading.py. Each set is also judged by weights
+fitted on the others only: that is what a stranger's FAQ will see, and what is printed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from sklearn.linear_model import LogisticRegression
 
 from cache.matching.evidence import EVIDENCE, Numbers, Weights
 from encoders.onnx import OnnxEncoder
-from encoders.shipped import load_shipped, load_shipped_pairs
+from encoders.shipped import load_shipped, load_shipped_answering, load_shipped_pairs
+from training.answer_reading import answer_reading
 from training.command import fit_command, rows
 from training.faq_pairs import SETS
 from training.matching_sets import TARGETS, Judged, faq, pairs, served, wordings
@@ -142,6 +143,8 @@ HEADER = """\
 # where it does not. rereading: over the log-odds by evidence and the logit of the pair model.
 # default_cut: for shelves that can't be calibrated; at most 0.5 % wrong answers per request on each set that
 # fit_matching names, of a rereading at most 0.5 % of all requests that rereading.py names.
+# answering: over the log-odds of the score so far, where it is doubted_from..sure_from, and the logit of the
+# model of answers.
 """
 
 
@@ -171,6 +174,8 @@ async def fitted(data: Path) -> str:
     ):
         weighing = Weights.from_table(table).readings[reading]
         table[reading]["rereading"] = await rereading(shipped, model, weighing, shelves, lone)
+    weights = Weights.from_table(table)
+    table["answering"] = await answer_reading(shipped, model, load_shipped_answering(), weights)
     return HEADER + yaml.safe_dump(table, sort_keys=False)
 
 
