@@ -59,7 +59,7 @@ def fate(asked: Asked, reply: Reply) -> Fate:
 async def fates(desk: Desk) -> list[tuple[Asked, Fate, str]]:
     """What becomes of all questions of a helpdesk, and what is said."""
     with tempfile.TemporaryDirectory() as folder:
-        settings = await _set_up(desk, Path(folder))
+        settings = await set_up(desk, Path(folder))
         configure_logging(settings.logging.model_copy(update={"level": "error"}))
         found: list[tuple[Asked, Fate, str]] = []
         async with assemble(settings) as services:
@@ -71,7 +71,8 @@ async def fates(desk: Desk) -> list[tuple[Asked, Fate, str]]:
         return found
 
 
-async def _set_up(desk: Desk, folder: Path) -> Settings:
+async def set_up(desk: Desk, folder: Path) -> Settings:
+    """Settings for a helpdesk whose entries were imported, indexed and calibrated."""
     if not (desk.home / "description.txt").is_file():
         settings = demo_settings(folder)
         await load(settings)

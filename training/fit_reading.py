@@ -98,7 +98,7 @@ def main() -> None:
             of_writing = [one for name, of in found.items() if name.startswith("en") is english for one in of]
             models.setdefault(writing, {"encoder": encoder.identity.name})[kind] = _fitted(of_writing) | cuts
     SHIPPED.write_text(
-        json.dumps({"judge": "reading@1", "models": models}, indent=1) + "\n", encoding="utf-8"
+        json.dumps({"judge": "reading@2", "models": models}, indent=1) + "\n", encoding="utf-8"
     )
 
 
