@@ -47,7 +47,7 @@ class Lookup:
     def right(self) -> bool:
         """Whether its answer holds what a right reply has to."""
         answer = self.match.entry.answer if isinstance(self.match, Hit) else ""
-        return self.asked.kind == "answered" and self.asked.answered_by(answer)
+        return self.asked.answered_by(answer)
 
 
 async def lookups(desk: Desk, settings: Settings, *, read: bool) -> list[Lookup]:

@@ -52,7 +52,7 @@ def fate(asked: Asked, reply: Reply) -> Fate:
         return "small talk"
     if not outcomes <= {"rag", "ground_truth", "confirmed_answer"}:
         return "refused" if "refused" in outcomes else "to a person"
-    right = "right" if asked.kind == "answered" and asked.answered_by(reply.text) else "wrong"
+    right = "right" if asked.answered_by(reply.text) else "wrong"
     return f"{right}, {'quoted' if 'rag' in outcomes else 'verified'}"  # type: ignore[return-value]
 
 

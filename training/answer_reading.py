@@ -13,20 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from cache.guards import default_guards
-from cache.matching import objection
 from cache.matching.evidence import Numbers, Weights, log_odds
 from cache.matching.scoring import Paired, Scorer, told
 from encoders import Encoder
 from encoders.pairs import PairModel
 from training.command import rows
 from training.desk_questions import Desk, desks
-from training.rereading import Shelf, looked_up
+from training.rereading import FARTHEST, Shelf, both_odds, looked_up, vetoed
 
 __all__ = ["answer_reading"]
 
 DOUBTED_FROM, SURE_FROM = 0.3, 0.98  # scores before the answer is read
-FARTHEST = 6.0  # log-odds
 TARGET = 0.005  # wrong answers per request at the default cut, over all helpdesks
 
 
@@ -81,45 +78,31 @@ async def _firsts(
     worded = [[one["question"], *one["phrasings"]] for one in entries]
     listed = [{"entry_id": one["id"], "questions": of} for one, of in zip(entries, worded, strict=True)]
     traffic = [{"text": one.text, "entry_id": None} for one in desk.asked]
+    shelf = Shelf(desk.language, listed, traffic)
     scorer = Scorer.of(weights, desk.language, encoder.identity.languages, pairs)
-    probes = await looked_up(encoder, scorer.weighing, Shelf(desk.language, listed, traffic))
-    firsts = [entries[at] for at in probes.entries]
+    probes = await looked_up(encoder, scorer.weighing, shelf)
     paired = [
-        Paired(asked.text, nearest, one["answer"])
-        for asked, nearest, one in zip(desk.asked, probes.nearest, firsts, strict=True)
+        Paired(asked.text, nearest, entries[at]["answer"])
+        for asked, nearest, at in zip(desk.asked, probes.nearest, probes.entries, strict=True)
     ]
-    guards = default_guards()
+    right = [asked.answered_by(one.answer) for asked, one in zip(desk.asked, paired, strict=True)]
     return First(
         await scorer.reread(probes.scores, paired),
         await answers.scores([(one.question, told(one.phrasing, one.answer)) for one in paired]),
-        np.array(
-            [
-                asked.kind == "answered" and asked.answered_by(one.answer)
-                for asked, one in zip(desk.asked, paired, strict=True)
-            ]
-        ),
-        np.array(
-            [
-                objection(one.question, one.phrasing, worded[at], desk.language, guards) is not None
-                for at, one in zip(probes.entries, paired, strict=True)
-            ]
-        ),
+        np.array(right),
+        vetoed(shelf, probes),
     )
-
-
-def _seen(one: First) -> Numbers:
-    return np.stack([log_odds(one.scores), one.logits], axis=1).clip(-FARTHEST, FARTHEST)
 
 
 def _fitted(found: Iterable[First]) -> LogisticRegression:
     """On what is read and no guard holds back."""
     kept = [(one, one.doubted & ~one.held_back) for one in found]
-    seen = np.concatenate([_seen(one)[read] for one, read in kept])
+    seen = np.concatenate([both_odds(one.scores, one.logits)[read] for one, read in kept])
     return LogisticRegression(C=30.0).fit(seen, np.concatenate([one.right[read] for one, read in kept]))
 
 
 def _read(one: First, model: LogisticRegression) -> Numbers:
-    return np.where(one.doubted, model.predict_proba(_seen(one))[:, 1], one.scores)
+    return np.where(one.doubted, model.predict_proba(both_odds(one.scores, one.logits))[:, 1], one.scores)
 
 
 def _right_at(scores: Sequence[Numbers], found: Sequence[First], wrong: float) -> tuple[float, int]:

@@ -54,7 +54,7 @@ async def _passages(desk: Desk, encoder: Encoder, reader: PassageReader) -> list
             read = await reader.likeliest(question, evidence(passages))
             for at in {at for at, _ in read}:
                 there = [text for of, text in read if of == at]
-                answers = _answers(asked, passages[at].shown)
+                answers = asked.answered_by(passages[at].shown)
                 found += [
                     (desk.language, asked.text, text, right)
                     for text, right in _of_passage(asked, there, answers=answers)
@@ -64,7 +64,7 @@ async def _passages(desk: Desk, encoder: Encoder, reader: PassageReader) -> list
 
 def _of_passage(asked: Asked, there: Sequence[str], *, answers: bool) -> Iterator[tuple[str, bool]]:
     """Of a passage that answers, pieces that hold a part of it can't be called either."""
-    right = [_answers(asked, text) for text in there]
+    right = [asked.answered_by(text) for text in there]
     for text, one in zip(there, right, strict=True):
         if one or not answers or (any(right) and not asked.touched_by(text)):
             yield text, one
@@ -80,7 +80,7 @@ async def _entries(desk: Desk, encoder: Encoder) -> list[Read]:
     found: list[Read] = []
     for asked, cosines in zip(asking, vectors @ stored.T, strict=True):
         for text, answer in _nearest(worded, cosines, NEAREST):
-            found.append((desk.language, asked.text, told(text, answer), _answers(asked, answer)))
+            found.append((desk.language, asked.text, told(text, answer), asked.answered_by(answer)))
     for at, ((asked, own), cosines) in enumerate(zip(worded, stored @ stored.T, strict=True)):
         cosines[at] = -np.inf
         for text, answer in _nearest(worded, cosines, NEIGHBOURS):
@@ -100,7 +100,3 @@ def _nearest(worded: Sequence[tuple[str, str]], cosines: Vector, most: int) -> l
 def _told(desk: Desk) -> list[Asked]:
     """The questions that tell what they ask."""
     return [one for one in desk.asked if one.kind != "unclear"]
-
-
-def _answers(asked: Asked, text: str) -> bool:
-    return asked.kind == "answered" and asked.answered_by(text)

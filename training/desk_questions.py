@@ -39,7 +39,7 @@ class Asked:
     never: tuple[str, ...]
 
     def answered_by(self, reply: str) -> bool:
-        """Whether a reply holds what a right one has to, however it is spaced."""
+        """Whether a reply holds what a right one has to, however it is spaced; never if nothing answers."""
         there = _plain(reply)
         held = any(all(_plain(part) in there for part in parts) for parts in self.holds)
         return held and not any(_plain(part) in there for part in self.never)

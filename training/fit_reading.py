@@ -76,9 +76,7 @@ async def _found(
     return Found(
         asked,
         np.array([astuple(one) for one, _ in read], dtype=np.float64).reshape(-1, len(SIGNALS)),
-        np.array(
-            [asked.kind == "answered" and asked.answered_by(passage.shown) for _, passage in read], bool
-        ),
+        np.array([asked.answered_by(passage.shown) for _, passage in read], bool),
     )
 
 

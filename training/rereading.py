@@ -26,7 +26,7 @@ from training.command import rows
 from training.faq_pairs import SETS, is_unseen
 from training.matching_sets import NONE, alone, served, unguarded
 
-__all__ = ["Shelf", "faqs", "helpdesks", "looked_up", "rereading"]
+__all__ = ["FARTHEST", "Shelf", "both_odds", "faqs", "helpdesks", "looked_up", "rereading", "vetoed"]
 
 DEFAULT_TARGET = 0.005  # wrong answers per request at the default cut, over all shelves
 FARTHEST = 6.0  # log-odds
@@ -110,12 +110,17 @@ async def _asked(
     """What speaks for the best entry of each question, and whether a guard holds it back."""
     asked, probes = [row["text"] for row in shelf.traffic], await looked_up(encoder, weighing, shelf)
     logits = await model.scores([*zip(asked, probes.nearest, strict=True)])
-    guards = default_guards()
-    held_back = [
-        objection(text, nearest, tuple(shelf.entries[entry]["questions"]), shelf.language, guards) is not None
-        for text, nearest, entry in zip(asked, probes.nearest, probes.entries, strict=True)
-    ]
-    return (_log_odds(probes.scores, logits), probes.right), np.array(held_back)
+    return (both_odds(probes.scores, logits), probes.right), vetoed(shelf, probes)
+
+
+def vetoed(shelf: Shelf, probes: Probes) -> np.ndarray:
+    """Whether a guard objects to the first entry of each question."""
+    asked, guards = [row["text"] for row in shelf.traffic], default_guards()
+    found = []
+    for text, nearest, at in zip(asked, probes.nearest, probes.entries, strict=True):
+        phrasings = tuple(shelf.entries[at]["questions"])
+        found.append(objection(text, nearest, phrasings, shelf.language, guards) is not None)
+    return np.array(found)
 
 
 async def looked_up(encoder: Encoder, weighing: Weighing, shelf: Shelf) -> Probes:
@@ -134,8 +139,9 @@ async def _alone(encoder: Encoder, model: PairModel, weighing: Weighing, lone: l
     kept = unguarded(lone)
     evidence, right = await alone(encoder, kept)
     logits = await model.scores([(row["question"], row["cached_question"]) for row in kept])
-    return _log_odds(weighing.probability(evidence), logits), right
+    return both_odds(weighing.probability(evidence), logits), right
 
 
-def _log_odds(scores: Numbers, logits: Numbers) -> Numbers:
+def both_odds(scores: Numbers, logits: Numbers) -> Numbers:
+    """The log-odds of scores beside a model's logits, shape (questions, 2)."""
     return np.stack([log_odds(scores), logits], axis=1).clip(-FARTHEST, FARTHEST)
