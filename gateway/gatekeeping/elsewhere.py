@@ -47,4 +47,4 @@ async def gate_elsewhere(
             learnt = taught(policy, await GateExamples(served, policy).accepted(tenant))
             rules, promises = read_rules(scratch), GatePromises(served)
             gate = await fitted_gate(scratch, stores, promises, rules, learnt, tenant)
-            yield reading_documents(gate, stores), stores.encoder
+            yield reading_documents(gate, stores, rules), stores.encoder

@@ -92,7 +92,8 @@ async def open_gate(settings: Settings, stores: Stores, metrics: GateMetrics) ->
         gate: Gate = NoGate()
         forbids, learning = gate, None
         if settings.gate.enabled:
-            fit = partial(fitted_gate, settings, stores, promises, read_rules(settings))
+            rules = read_rules(settings)
+            fit = partial(fitted_gate, settings, stores, promises, rules)
             learning = LearningGate(
                 await fit(policy, "default"),
                 policy,
@@ -105,7 +106,7 @@ async def open_gate(settings: Settings, stores: Stores, metrics: GateMetrics) ->
             beside_detectors = await open_detectors(settings.gate, policy, metrics, stack)
             forbids = beside_detectors(learning)
             # Detectors are asked about what the documents let through, too.
-            answered = beside_detectors(reading_documents(learning, stores))
+            answered = beside_detectors(reading_documents(learning, stores, rules))
             gate = add_llm(answered, settings.gate, policy, metrics, stack)
         kept = Gatekeeping(
             gate=gate,
@@ -158,9 +159,10 @@ async def fitted_gate(
     return gate
 
 
-def reading_documents(gate: Gate, stores: Stores) -> Gate:
+def reading_documents(gate: Gate, stores: Stores, rules: Rules) -> Gate:
     """The gate, and behind it the documents, which may answer what it finds nothing for."""
-    return DocumentedGate(gate, AnsweringPassages(stores.passages, stores.reading, stores.language_of))
+    documents = AnsweringPassages(stores.passages, stores.reading, stores.language_of)
+    return DocumentedGate(gate, documents, rules)
 
 
 async def fit_apart(stores: Stores, settings: Settings, tenant: str) -> Gate:
@@ -172,8 +174,9 @@ async def fit_apart(stores: Stores, settings: Settings, tenant: str) -> Gate:
     policy = read_policy(settings)
     learnt = taught(policy, await GateExamples(stores.database, policy).accepted(tenant))
     apart = GatePromises(stores.database)  # those of the gate that serves must not hear of this one
-    gate = await fitted_gate(settings, stores, apart, read_rules(settings), learnt, tenant)
-    return reading_documents(gate, stores)
+    rules = read_rules(settings)
+    gate = await fitted_gate(settings, stores, apart, rules, learnt, tenant)
+    return reading_documents(gate, stores, rules)
 
 
 async def kept_fits(settings: Settings, stores: Stores, tenant: str) -> KeptFits:

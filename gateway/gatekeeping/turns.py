@@ -26,7 +26,8 @@ WIDE = 6  # of the asker's last turns, the question included
 STANDS = 0.9  # on the axis of scope; "how much is it?" reaches 0.73 by itself, "and when do you close?" 0.98
 REMEMBERED, REMEMBERED_S = 4_096, 60.0  # earlier turns; as long may one pass that an admin has just forbidden
 _LONG_AGO = (0.0, False)
-_ON_SCOPE = ("empty", "scope", "default")  # rules that say whose a question is, not that it is forbidden
+# Rules that say whose a question is, not that it is forbidden.
+_ON_SCOPE = ("empty", "scope", "default", "document")
 _BY_WORD = ("example", "entry")  # rules by which a person has decided, as by the allow list
 
 

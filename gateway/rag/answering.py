@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from classifiers import ClassifierError
 from classifiers.gate import Neighbour
+from classifiers.gate.documented import Read
 from classifiers.gate.lexical import lexical_share
 from classifiers.retrieval import PassageEvidence, RelevanceJudge
 from encoders import Encoded
@@ -32,8 +33,8 @@ class AnsweringPassages:
         self._judge = judge
         self._language_of = language_of
 
-    async def answering(self, question: Encoded, /) -> Neighbour | None:
-        """The passage that answers a question, if one does.
+    async def read(self, question: Encoded, /) -> Read | None:
+        """The passage that likeliest answers a question; None without documents.
 
         Raises:
             ClassifierError: if the documents cannot be searched or read.
@@ -46,8 +47,7 @@ class AnsweringPassages:
         if not found:
             return None
         verdict = await self._judge.judge(question, evidence(found))
-        if verdict.label != "correct":
-            return None
         best, sure = found[verdict.best], verdict.scores[verdict.best]
         lexical = lexical_share(question.text, best.shown)
-        return Neighbour("passage", best.shown, sure, lexical, "must", best.path)
+        passage = Neighbour("passage", best.shown, sure, lexical, "must", best.path)
+        return Read(passage, answers=verdict.label == "correct")

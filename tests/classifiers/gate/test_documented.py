@@ -10,7 +10,8 @@ import pytest
 from classifiers import ClassifierError
 from classifiers.gate import GateLabel, GateVerdict, Neighbour
 from classifiers.gate.detectors import Clear, Flagged, Panel, Seat
-from classifiers.gate.documented import DocumentedGate
+from classifiers.gate.documented import DocumentedGate, Read
+from classifiers.gate.rules import EVERY_RULE, Rules
 from encoders import Encoded
 
 QUESTION = Encoded("How do I get rid of a sofa?", np.zeros(3, np.float32))
@@ -36,58 +37,88 @@ class Says:
 
 
 class Documents:
-    """One passage that answers everything so surely; None: nothing."""
+    """One passage that answers everything with this probability, from .6 on surely enough; None: none at all."""
 
     def __init__(self, sure: float | None) -> None:
         self._sure = sure
         self.asked = 0
 
-    async def answering(self, question: Encoded, /) -> Neighbour | None:
+    async def read(self, question: Encoded, /) -> Read | None:
         self.asked += 1
         if self._sure is None:
             return None
-        return Neighbour(
+        passage = Neighbour(
             "passage", "Bulky waste › Booking\nBook by phone.", self._sure, 0.2, "must", "waste.md"
         )
+        return Read(passage, answers=self._sure >= 0.6)
 
 
-async def judged(verdict: GateVerdict, documents: Documents) -> GateVerdict:
-    return await DocumentedGate(Says(verdict), documents).judge(QUESTION, tenant="t")
+async def judged(verdict: GateVerdict, documents: Documents, rules: Rules = EVERY_RULE) -> GateVerdict:
+    return await DocumentedGate(Says(verdict), documents, rules).judge(QUESTION, tenant="t")
+
+
+FORBIDDEN = said("must_not", rule="forbidden", topic="harm", score=0.0)
 
 
 @pytest.mark.parametrize(
-    ("label", "sure", "becomes"),
+    ("verdict", "sure", "label", "rule", "why"),
     [
-        ("unsure", 0.7, "must"),
-        ("unsure", None, "unsure"),
-        ("may", 0.9, "must"),
-        ("may", 0.7, "may"),  # a refusal takes a surer passage
-        ("may", None, "may"),
+        (said("unsure"), 0.7, "must", "document", "a passage answers it"),
+        (said("may"), 0.9, "must", "document", "a passage answers it"),
+        (said("may"), 0.7, "unsure", "document", "a passage may answer it"),  # a refusal takes a surer one
+        (said("may"), 0.3, "unsure", "document", "a passage may answer it"),
+        (FORBIDDEN, 0.9, "unsure", "forbidden:ours", "a passage answers it"),
     ],
 )
-async def test_what_a_passage_answers_is_ours(label: GateLabel, sure: float | None, becomes: str) -> None:
-    verdict = await judged(said(label), Documents(sure))
-    assert verdict.label == becomes
-    if becomes == "must":
-        assert verdict.rule == "document"
-        assert verdict.reason == (
-            "a passage answers it: “Bulky waste › Booking Book by phone.”; little shows it"
-        )
-        assert verdict.nearest
-        assert verdict.nearest.source == "waste.md"
+async def test_what_a_passage_answers_is_ours(
+    verdict: GateVerdict, sure: float, label: GateLabel, rule: str, why: str
+) -> None:
+    found = await judged(verdict, Documents(sure))
+    assert (found.label, found.rule, found.topic) == (label, rule, verdict.topic)
+    assert found.reason == f"{why}: “Bulky waste › Booking Book by phone.”; little shows it"
+    assert found.nearest
+    assert found.nearest.source == "waste.md"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "sure"),
+    [
+        (said("unsure"), 0.5),
+        (said("unsure"), None),
+        (said("may"), 0.2),
+        (said("may"), None),
+        (FORBIDDEN, 0.7),
+        (FORBIDDEN, None),
+    ],
+)
+async def test_what_no_passage_answers_stays_where_it_is(verdict: GateVerdict, sure: float | None) -> None:
+    assert await judged(verdict, Documents(sure)) is verdict
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [Rules(default="refuse"), Rules(default="pass"), Rules(shadow=frozenset({"unsure"}))],
+    ids=["refuse", "pass", "in shadow"],
+)
+async def test_nobody_is_held_back_as_unsure_where_that_sends_to_no_person(rules: Rules) -> None:
+    for verdict in (said("may"), FORBIDDEN):
+        assert await judged(verdict, Documents(0.7), rules) is verdict
+    assert await judged(FORBIDDEN, Documents(0.9), rules) is FORBIDDEN
+    assert (await judged(said("may"), Documents(0.9), rules)).label == "must"
 
 
 @pytest.mark.parametrize(
     "verdict",
     [
         said("must"),
-        said("must_not", rule="forbidden", topic="harm", score=0.0),
+        said("must_not", rule="pattern", topic="injection", score=0.0),
+        said("must_not", rule="deny:oven"),
         said("unsure", rule="forbidden", topic="harm"),
         said("unsure", rule="length"),
         said("may", rule="example"),
         said("unsure", score=0.2),  # scope .3: suspected
     ],
-    ids=["must", "forbidden", "may be forbidden", "too long", "an example of may", "suspected"],
+    ids=["must", "known attack", "denied", "may be forbidden", "too long", "an example of may", "suspected"],
 )
 async def test_elsewhere_the_documents_are_not_read(verdict: GateVerdict) -> None:
     documents = Documents(0.99)
@@ -116,7 +147,7 @@ async def test_a_detector_beside_it_is_asked_about_what_the_documents_let_throug
 
 async def test_documents_that_cannot_be_read_leave_no_verdict() -> None:
     class Dead(Documents):
-        async def answering(self, question: Encoded, /) -> Neighbour | None:
+        async def read(self, question: Encoded, /) -> Read | None:
             raise ClassifierError("the documents could not be searched")
 
     with pytest.raises(ClassifierError):
