@@ -116,7 +116,12 @@ def _numbered(rows: Iterable[list[Any]]) -> Iterator[Cells]:
 
 
 def _rows_of(sheet: Any, days: Collection[int] = ()) -> Generator[list[str | NotShown | None]]:
+    blank: Any = None  # the last row without a value: rows that are not in the file are one and the same
     for row in sheet.iter_rows(max_col=_MOST_COLUMNS):
+        if row is blank or all(cell.value is None for cell in row):
+            blank = row
+            yield []
+            continue
         yield [
             None if cell.value is None else _read(cell, is_day=place in days)
             for place, cell in enumerate(row)
