@@ -78,7 +78,7 @@ class DocumentedGate:
         return verdict
 
     def _torn(self, verdict: GateVerdict, read: Read) -> GateVerdict:
-        if read.sure and self._doubts_go_to_people:
+        if read.answers and self._doubts_go_to_people:
             return _told(verdict, read, "unsure", TORN, "a passage answers it")
         return verdict
 

@@ -67,7 +67,7 @@ FORBIDDEN = said("must_not", rule="forbidden", topic="harm", score=0.0)
         (said("may"), 0.9, "must", "document", "a passage answers it"),
         (said("may"), 0.7, "unsure", "document", "a passage may answer it"),  # a refusal takes a surer one
         (said("may"), 0.3, "unsure", "document", "a passage may answer it"),
-        (FORBIDDEN, 0.9, "unsure", "forbidden:ours", "a passage answers it"),
+        (FORBIDDEN, 0.7, "unsure", "forbidden:ours", "a passage answers it"),
     ],
 )
 async def test_what_a_passage_answers_is_ours(
@@ -87,7 +87,7 @@ async def test_what_a_passage_answers_is_ours(
         (said("unsure"), None),
         (said("may"), 0.2),
         (said("may"), None),
-        (FORBIDDEN, 0.7),
+        (FORBIDDEN, 0.5),
         (FORBIDDEN, None),
     ],
 )
