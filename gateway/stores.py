@@ -117,6 +117,7 @@ async def open_stores(
         database = await stack.enter_async_context(open_database(settings))
         model = await _open_model(settings, stack)
         encoder = _remembering(model, settings)
+        two_persons = settings.review.two_persons
         if apart:
             settings = settings.stored_in(Path(stack.enter_context(TemporaryDirectory(prefix="sekisho-"))))
         indexes: list[VectorIndex] = []
@@ -124,9 +125,7 @@ async def open_stores(
             index = await _open_index(settings, name, encoder.identity, rebuild=rebuild)
             stack.push_async_callback(index.close)
             indexes.append(index)
-        entries = EntryStore(
-            database, two_persons=settings.review.two_persons, timezone=settings.cache.timezone
-        )
+        entries = EntryStore(database, two_persons=two_persons, timezone=settings.cache.timezone)
         pairs = None
         if settings.cache.pair_model:
             pairs = await open_pair_model(load_shipped_pairs, remembered=settings.encoder.remembered)
