@@ -29,6 +29,7 @@ from gateway.console.pages.ticket_parts import (
 from gateway.console.visit import Visit
 from gateway.errors import NotFound
 from gateway.review.closing import Review
+from gateway.review.closing.promotion import OF_ENTRY
 from gateway.review.entries.approval import would_be
 from gateway.review.judgements import Drafted, drafted
 from gateway.review.queue import QueueView, Wish
@@ -62,7 +63,7 @@ class _Page:
 
     async def build(self) -> None:
         view = await self.visit.services.queue.view(self.visit.tenant, Wish())
-        self.alike, self.others = _places(view, self.ticket.id)
+        self.alike, self.others = _places(view, self.ticket)
         entry = await self._entry()
         self.head = ui.element("div").classes("ticket-head")
         with ui.element("div").classes("ticket"):
@@ -305,8 +306,8 @@ class _Page:
             self.editor.start_from_draft()
 
     async def _entry(self) -> Entry | None:
-        """The entry that a ticket asks to review."""
-        if self.ticket.outcome != "stale_entry" or self.ticket.entry_id is None:
+        """The entry that a ticket is about."""
+        if self.ticket.outcome not in OF_ENTRY or self.ticket.entry_id is None:
             return None
         try:
             return await self.visit.services.stores.entries.get(self.visit.tenant, self.ticket.entry_id)
@@ -334,10 +335,18 @@ class _Page:
         on("f", "ticket.draft_fine", act(self._draft_fine))
 
 
-def _places(view: QueueView, ticket_id: str) -> tuple[tuple[Waiting, ...], list[str]]:
-    """The tickets that ask much the same, and the first ticket of every other cluster, by rank."""
-    own = [one for one in view.clusters if ticket_id in [ticket.id for ticket in one.tickets]]
-    alike = tuple(ticket for one in own for ticket in one.tickets if ticket.id != ticket_id)
+def _places(view: QueueView, ticket: Ticket) -> tuple[tuple[Waiting, ...], list[str]]:
+    """The tickets whose askers may get the same answer, and the first ticket of every other cluster, by rank.
+
+    What a group is told is not for others, and an answer to an asker is no review of an entry.
+    """
+    own = [one for one in view.clusters if ticket.id in [waiting.id for waiting in one.tickets]]
+    alike = tuple(
+        waiting
+        for one in own
+        for waiting in one.tickets
+        if waiting.id != ticket.id and waiting.group == ticket.group and waiting.outcome not in OF_ENTRY
+    )
     at = view.clusters.index(own[0]) if own else -1
     following = [*view.clusters[at + 1 :], *view.clusters[: max(at, 0)]]
     return alike, [one.first.id for one in following]

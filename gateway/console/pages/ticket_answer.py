@@ -95,13 +95,13 @@ class Editor:
     def _entry_fields(self) -> None:
         t, entry = self.visit.t, self.entry
         sources = entry.sources if entry else draft_sources(self.ticket)
-        names = dict.fromkeys(source.document for source in sources)
+        self.named = list(dict.fromkeys(source.document for source in sources))
         kinds = {kind: t(f"outcomes.{kind}") for kind in get_args(EntryKind)}
         asks = entry.question if entry else self.ticket.question
         self.question = self._line("ticket.entry_question", asks)
         self.phrasings = self._lines("ticket.phrasings", "")
         self.suggested = ui.element("div").classes("line suggested")
-        self.sources = self._lines("ticket.sources", "\n".join(names))
+        self.sources = self._lines("ticket.sources", "\n".join(self.named))
         self.kind = ui.toggle(kinds, value="ground_truth").props("dense no-caps unelevated flat")
 
     def _line(self, label: str, value: str) -> ui.input:
@@ -205,13 +205,14 @@ class Editor:
         )
 
     def _publication(self) -> Publication:
+        named = _lines_of(self.sources.value)
         kind: EntryKind = "confirmed_answer" if self.kind.value == "confirmed_answer" else "ground_truth"
         question = self.question.value.strip()
         return Publication(
             kind=kind,
             question=question if question and question != self.ticket.question else None,
             phrasings=tuple(_lines_of(self.phrasings.value)),
-            sources=tuple(Source(name, "") for name in _lines_of(self.sources.value)),
+            sources=None if named == self.named else tuple(Source(name, "") for name in named),
         )
 
     def _show(self, found: Sequence[Collision]) -> None:

@@ -180,6 +180,13 @@ class Closing:
             await self._tickets.refuse_leaning(ticket, param="gate")
         if review.faithful is not None:
             draft_of(ticket)
+        if review.entry_id is not None:
+            entry = await self._entries.get(ticket.tenant, review.entry_id)
+            if entry.group not in ("", ticket.group):
+                raise InvalidRequest(
+                    f"entry_id: ticket {ticket.id} is not of the group that entry {entry.id} is for",
+                    param="entry_id",
+                )
 
     async def take_back(self, ticket_id: str, *, tenant: str, by: str) -> None:
         """Take a dismissal back: the ticket waits again, and its example goes unless an admin took it.

@@ -124,7 +124,11 @@ async def _content(
 async def _reviewed(entries: EntryStore, ticket: Ticket, answer: str, publication: Publication) -> Content:
     """What the entry says, with the answer and whatever else the reviewer changed."""
     entry = await entries.get(ticket.tenant, entry_id_of(ticket))
-    before, sources = content_of(entry), publication.sources
+    before, sources = content_of(entry), await present_sources(entries.db, entry)
+    if publication.sources is not None:
+        known = {one.document: one for one in sources}
+        named = [one if one.version else known.get(one.document, one) for one in publication.sources]
+        sources = await in_present_version(entries.db, named)
     first = publication.question or entry.question
     return replace(
         before,
@@ -132,7 +136,5 @@ async def _reviewed(entries: EntryStore, ticket: Ticket, answer: str, publicatio
         language=publication.language or before.language,
         phrasings=(first, *entry.phrasings, *publication.phrasings),
         answer=answer,
-        sources=await present_sources(entries.db, entry)
-        if sources is None
-        else await in_present_version(entries.db, sources),
+        sources=sources,
     )

@@ -55,6 +55,7 @@ class Waiting:
     id: str
     question: str
     language: str
+    group: str
     outcome: str
     reason: str
     state: str
