@@ -207,7 +207,8 @@ def _with_subject(subject: str, clause: str) -> str:
 
 
 def _is_title(text: str) -> bool:
-    if any(c.isdigit() for c in text):
+    """Whether a heading only names what follows; "**Yes, refunds are possible.**" says something itself."""
+    if any(c.isdigit() for c in text) or text.rstrip("*_ \t　】").endswith((".", "。", "．", "!", "！")):
         return False
     return len(text.split()) <= TITLE_WORDS and sum(ord(c) > 0x2E7F for c in text) <= TITLE_CHARACTERS
 

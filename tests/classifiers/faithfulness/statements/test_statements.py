@@ -206,3 +206,15 @@ def test_spans_point_into_the_answer(answer: str) -> None:
     found = statements(answer)
     assert all(answer[s.start : s.end] == s.text for s in found)
     assert all(one.end <= other.start for one, other in pairwise(found))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "**Yes, refunds are possible.**\n\nThe trial lasts 30 days.",
+        "**はい、返金できます。**\n\nお試し期間は30日です。",
+        "**可以退款。**\n\n试用期为30天。",
+    ],
+)
+def test_a_headline_that_answers_is_a_statement(answer: str) -> None:
+    assert len(statements(answer)) == 2
