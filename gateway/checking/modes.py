@@ -52,9 +52,9 @@ class TopicModes:
         return bool(self._documents)
 
     def choose(self, question: Question, draft: Draft) -> Chosen:
-        """Who is to answer, by the documents of the draft and the words of the question."""
+        """Who is to answer, by the documents of the draft and the words of the question in view."""
         fits = {place for place, pattern in self._documents if _from(draft, pattern)}
-        fits |= {int(found.item.rule) for found in self._words.found(normalise(question.text))}
+        fits |= {int(found.item.rule) for found in self._words.found(normalise(question.in_view))}
         if not fits:
             return self._chosen(self._settings.mode, "", self._settings.sample)
         topic = self._settings.modes[min(fits)]

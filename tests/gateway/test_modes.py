@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,12 @@ def test_a_topic_is_known_by_its_documents_and_words(asked: str, source: str, ch
         text="…", contexts=(Passage(text="…", source="x.md"), Passage(text="…", source=source)), model="m"
     )
     assert TopicModes(MODES, word_cut("ja"), draw=lambda: 0.4).choose(question(asked), draft) == chosen
+
+
+def test_a_follow_up_is_of_the_topic_that_it_leans_on() -> None:
+    asked = replace(question("And when is it due?"), leans_on=("How much is the city tax?",))
+    draft = Draft(text="…", contexts=(), model="m")
+    assert TopicModes(MODES, word_cut("ja")).choose(asked, draft) == Chosen("human_first", "taxes")
 
 
 def test_the_sample_is_the_share_that_was_asked_for() -> None:
