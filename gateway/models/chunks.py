@@ -54,7 +54,7 @@ class ChatChunks:
         self.reply["choices"] = [self._choice]
         delta = choice.get("delta", choice.get("message"))
         delta = dict(delta) if isinstance(delta, Mapping) else {}
-        ends = choice.get("finish_reason") is not None
+        ends = bool(choice.get("finish_reason"))  # some servers send "" until the last chunk
         self._spoken.add(self._pieces.add(_text(delta.pop("content", None)), last=ends))
         _merge(self._message, whole(delta))
         self._message["content"] = self.text
