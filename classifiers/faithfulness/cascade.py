@@ -66,7 +66,9 @@ class CascadeJudge:
             self._on_decided({"first": len(verdict.statements)})
             return verdict
         merged = list(verdict.statements)
-        for at, said in zip(unsure, await self._second_says(answer, contexts, verdict, unsure), strict=True):
+        own = statements(answer, question or "")
+        second = await self._second_says(own, contexts, verdict, unsure)
+        for at, said in zip(unsure, second, strict=True):
             merged[at] = said
         nobody = sum(merged[at].state == "unchecked" for at in unsure)
         self._on_decided(
@@ -82,10 +84,14 @@ class CascadeJudge:
         return one.state == "unsupported" and one.score < self._unsupported_below
 
     async def _second_says(
-        self, answer: str, contexts: Sequence[str], verdict: FaithfulnessVerdict, unsure: Sequence[int]
+        self,
+        own: Sequence[Statement],
+        contexts: Sequence[str],
+        verdict: FaithfulnessVerdict,
+        unsure: Sequence[int],
     ) -> Sequence[StatementVerdict]:
         """In the first judge's words and places. If the second can't be asked, nobody has checked these."""
-        known = {(one.start, one.end): one for one in statements(answer)}
+        known = {(one.start, one.end): one for one in own}
         first = [verdict.statements[at] for at in unsure]
         asked = [known.get((one.start, one.end), Statement(one.text, one.start, one.end)) for one in first]
         try:

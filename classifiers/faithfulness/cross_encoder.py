@@ -80,7 +80,7 @@ class CrossEncoderJudge:
     ) -> FaithfulnessVerdict:
         """Judge each statement by the window that supports it most."""
         judge = self._model.name
-        found = statements_to_judge(answer, most=MOST_STATEMENTS)
+        found = statements_to_judge(answer, question or "", most=MOST_STATEMENTS)
         if isinstance(found, str):
             return Unchecked(reason=found, judge=judge)
         places = await anyio.to_thread.run_sync(partial(_places, contexts))

@@ -48,7 +48,7 @@ def examine(
     answer: str, known: Contexts, question: str | None, *, judge: str
 ) -> tuple[Examined, ...] | Unchecked:
     """The statements of an answer beside its contexts, or why a judge of words has nothing to say."""
-    found = statements_to_judge(answer, most=MOST_STATEMENTS)
+    found = statements_to_judge(answer, question or "", most=MOST_STATEMENTS)
     if isinstance(found, str):
         return Unchecked(reason=found, judge=judge)
     if not len(known):

@@ -129,7 +129,9 @@ class LlmJudge:
             return Unchecked(reason="nothing_to_check", judge=self.name)
         if not any(context.strip() for context in contexts):
             return Unchecked(reason="no_contexts", judge=self.name)
-        found = await self.split(answer, question or "") if self._splits else statements(answer)
+        found = (
+            await self.split(answer, question or "") if self._splits else statements(answer, question or "")
+        )
         return verdict_of(await self.verdicts(found, contexts), judge=self.name)
 
     async def verdicts(
@@ -189,7 +191,7 @@ class LlmJudge:
         reply = await self._ask(_prompt("statements", script_language(answer)), given, _STATEMENTS)
         said = [_plain(one) for one in read_object(reply, _Statements, judge=self.name).statements]
         found = [placed(one, answer) for one in said if one.strip()]
-        return found + left_out(statements(answer), found)
+        return found + left_out(statements(answer, question), found)
 
     async def _asked(
         self, found: Sequence[Statement], window: _Window

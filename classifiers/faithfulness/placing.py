@@ -39,7 +39,7 @@ def left_out(own: Sequence[Statement], found: Sequence[Statement]) -> list[State
     lines = [Line(CITATION.sub(" ", each.claim)) for each in found]
     content = frozenset[str]().union(*(line.content for line in lines))
     numbers = QuantityPool(quantity for line in lines for quantity in line.quantities)
-    return [each for each in own if not _taken_up(Line(CITATION.sub(" ", each.text)), content, numbers)]
+    return [each for each in own if not _taken_up(Line(CITATION.sub(" ", each.claim)), content, numbers)]
 
 
 def _taken_up(line: Line, content: frozenset[str], numbers: QuantityPool) -> bool:

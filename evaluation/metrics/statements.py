@@ -69,7 +69,7 @@ class LocalStatements:
 
     async def split(self, text: str, question: str, /, *, language: str, steps: Steps) -> list[str]:
         """The statements, or the whole text where it makes none: "42" and "I don't know" count, too."""
-        found = [each.claim for each in statements(text)]
+        found = [each.claim for each in statements(text, question)]
         return found or ([text.strip()] if has_words(text) else [])
 
     async def support(

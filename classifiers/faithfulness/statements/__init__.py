@@ -10,6 +10,7 @@ from typing import Final
 
 from classifiers.faithfulness.statements.citations import without_sources
 from classifiers.faithfulness.statements.clauses import clauses
+from classifiers.faithfulness.statements.replies import is_reply, spelled_out
 from classifiers.faithfulness.statements.segmentation import Sentence, script_language, sentences
 from classifiers.faithfulness.statements.speech_acts import SpeechAct, refers, speech_act
 
@@ -62,22 +63,26 @@ class Statement:
         return f"{self.introduction}: {self.claim}" if self.introduction else self.claim
 
 
-def statements(answer: str) -> list[Statement]:
+def statements(answer: str, question: str = "") -> list[Statement]:
     """The statements of an answer, in order, without overlap; greetings, questions and refusals are none.
 
-    Nor is the only row of a table, where nothing else is claimed, nor what sends the asker to somebody, where
-    the answer knows nothing. What only a model takes for no claim is one where the answer has no other:
-    「目盛りまで入れてください。」.
+    A bare yes or no that it opens with claims what the question asks, and nothing where that asks for
+    something else. The only row of a table is no statement where nothing else is claimed, nor is what sends
+    the asker to somebody where the answer knows nothing. What only a model takes for no claim is one where
+    the answer has no other: 「目盛りまで入れてください。」.
     """
-    return [*_remembered(answer)]
+    return [*_remembered(answer, question)]
 
 
 @lru_cache(MOST_REMEMBERED)
-def _remembered(answer: str) -> tuple[Statement, ...]:
+def _remembered(answer: str, question: str) -> tuple[Statement, ...]:
     read = sentences(answer)
     told = list(without_sources(_without_table_heads(answer, read)))
     knows_nothing = any(speech_act(sentence.text) == "refusal" for sentence in told)
-    found = _found(answer, told, CLAIMS)
+    reply = _reply(told) if question else None
+    replied = tuple(_replied(reply, question)) if reply else ()
+    told = [sentence for sentence in told if sentence is not reply]
+    found = replied + _found(answer, told, CLAIMS)
     if knows_nothing and all(refers(each.text) for each in found):
         return ()
     found = found or _found(answer, told, {*CLAIMS, "aside"})
@@ -85,6 +90,18 @@ def _remembered(answer: str) -> tuple[Statement, ...]:
     if len(found) == rows == 1:  # whether it names columns or fills them, nobody can tell
         return ()
     return found
+
+
+def _reply(told: Sequence[Sentence]) -> Sentence | None:
+    """The bare yes or no that an answer opens with, behind its greetings."""
+    opening = (each for each in told if is_reply(each.text) or speech_act(each.text) != "greeting")
+    first = next(opening, None)
+    return first if first and is_reply(first.text) else None
+
+
+def _replied(reply: Sentence, question: str) -> Iterator[Statement]:
+    if claim := spelled_out(reply.text, question):
+        yield Statement(reply.text, reply.start, reply.end, claim)
 
 
 def _found(answer: str, told: Sequence[Sentence], claims: Set[SpeechAct]) -> tuple[Statement, ...]:
@@ -97,11 +114,11 @@ def _found(answer: str, told: Sequence[Sentence], claims: Set[SpeechAct]) -> tup
     )
 
 
-def statements_to_judge(answer: str, *, most: int) -> list[Statement] | str:
+def statements_to_judge(answer: str, question: str, *, most: int) -> list[Statement] | str:
     """The statements of an answer, or why there is nothing that could be judged."""
     if reason := too_long(answer):
         return reason
-    found = statements(answer)
+    found = statements(answer, question)
     if not found:
         return "nothing_to_check"
     return found if len(found) <= most else "too_many_statements"

@@ -208,3 +208,25 @@ async def test_words_that_stand_there_are_not_enough(
     verdict = await LocalJudge(shipped).judge(answer, [context])
     assert isinstance(verdict, Checked)
     assert verdict.passed is passes, verdict.reason
+
+
+BARE = [
+    ("お試し期間のあとに返金できますか", "はい。お試し期間は30日です。", "いいえ。お試し期間は30日です。", "お試し期間は30日です。お試し期間のあとは返金できません。"),
+    ("试用期以后可以退款吗？", "没问题。", "不可以。", "试用期为30天。试用期以后不可以退款。"),
+    ("Is the pool open on Mondays?", "Yes. It opens at 9:00.", "No.", "The pool opens at 9:00. It is closed on Mondays: the pool is not open."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "wrong", "right", "context"), BARE)
+async def test_a_bare_yes_or_no_is_judged_by_what_was_asked(
+    shipped: PairModel, question: str, wrong: str, right: str, context: str
+) -> None:
+    judge = LocalJudge(shipped)
+    assert not (await judge.judge(wrong, [context], question=question)).passed
+    assert (await judge.judge(right, [context], question=question)).passed
+
+
+async def test_a_yes_to_what_no_yes_answers_is_nothing_to_check(shipped: PairModel) -> None:
+    verdict = await LocalJudge(shipped).judge("Yes.", CONTEXTS, question="Who handles group bookings?")
+    assert isinstance(verdict, Unchecked)
+    assert verdict.reason == "nothing_to_check"
