@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from classifiers.faithfulness.statements.citations import without_sources
@@ -33,6 +34,15 @@ LABELLED = re.compile(r"[^:：。.!?！？]{1,20}[:：][ \t　]*\S")  # "Price: 
 MARKS, NUMBER = frozenset("-*+•·・‣▪●○◦◆■□★※"), "1"
 NOTE = "※"  # of what stands above as a whole
 CLAIMS: Final[Set[SpeechAct]] = {"claim", "lead_in"}  # of a clause or an item, which introduces nothing
+# Says something though it has no full stop: "No deposit is needed", 「予約は不要」, 可以退款.
+# "Who can apply", "Items that are excluded" and 不能退款的情况 only name what follows.
+HEADLINE = re.compile(
+    r"^(?!\W*(?:what|which|who|whom|whose|when|where|why|how|if)\b)(?:(?!\b(?:that|which|who|whose)\b).)*"
+    r"\b(?:is|are|was|were|has|have|can(?:not)?|must|costs?|may|will|needs?|pays?|do(?:es)?|allowed|required|free)\b"
+    r"|\b\w+n't\b|(?:です|ます|ません|ました|でした|できる|できない|無料|有料|不要|不可|可能|必要|禁止)[】」\W]*$"
+    r"|(?:可以?|不能|无需|無需|不需要|不用|必须|必須|免费|免費|禁止|需要)(?!.{0,12}的.{0,6}$)",
+    re.IGNORECASE,
+)
 TITLE_WORDS = 6  # a heading of up to six words (or twice as many characters) names a part and claims nothing
 TITLE_CHARACTERS = 12
 
@@ -105,11 +115,13 @@ def _replied(reply: Sentence, question: str) -> Iterator[Statement]:
 
 
 def _found(answer: str, told: Sequence[Sentence], claims: Set[SpeechAct]) -> tuple[Statement, ...]:
+    over_lists = {one.start for one, following in pairwise(told) if following.kind in ("item", "row")}
     return tuple(
         _introduced(answer, each, introduction, sentence)
         if introduction and each.start == sentence.start
         else each
         for sentence, introduction in _introductions(answer, told)
+        if not _names(sentence, over_list=sentence.start in over_lists)
         for each in _statements_of(sentence, claims)
     )
 
@@ -189,8 +201,6 @@ def _introduced(answer: str, each: Statement, introduction: Sentence, of: Senten
 
 
 def _statements_of(sentence: Sentence, claims: Set[SpeechAct]) -> Iterator[Statement]:
-    if sentence.kind == "heading" and _is_title(sentence.text):
-        return
     if sentence.kind in ("code", "row"):
         yield Statement(sentence.text, sentence.start, sentence.end)
         return
@@ -223,8 +233,15 @@ def _with_subject(subject: str, clause: str) -> str:
     return f"{subject}{' ' if subject[-1].isascii() else ''}{clause}"
 
 
+def _names(sentence: Sentence, *, over_list: bool) -> bool:
+    """Whether it is a heading that only names what follows; over a list "**Not allowed**" does so, too."""
+    if sentence.kind != "heading" or not _is_title(sentence.text):
+        return False
+    return over_list or not HEADLINE.search(sentence.text)
+
+
 def _is_title(text: str) -> bool:
-    """Whether a heading only names what follows; "**Yes, refunds are possible.**" says something itself."""
+    """Whether a heading is short and no sentence: "**Yes, refunds are possible.**" is one."""
     if any(c.isdigit() for c in text) or text.rstrip("*_ \t　】").endswith((".", "。", "．", "!", "！")):
         return False
     return len(text.split()) <= TITLE_WORDS and sum(ord(c) > 0x2E7F for c in text) <= TITLE_CHARACTERS

@@ -68,6 +68,22 @@ ANSWERS = {
         ["| プラン | 料金 |", "| 戸建て | 500円 |"],
     ),
     "a heading with a figure does": ("## Only 30 EUR\n\nPay now.", ["Only 30 EUR", "Pay now."]),
+    "so does one that says something": (
+        "**No deposit is needed**\n\nPay later.",
+        ["**No deposit is needed**", "Pay later."],
+    ),
+    "without a verb": ("# Free for children\n\nPay now.", ["Free for children", "Pay now."]),
+    "in Japanese": ("**予約は不要**\n\n受付は9時からです。", ["**予約は不要**", "受付は9時からです。"]),
+    "in Chinese": ("**可以退款**\n\n试用期为30天。", ["**可以退款**", "试用期为30天。"]),
+    "but what is asked or named does not": (
+        "## Who can apply\n\nPay now.\n\n## Items that are excluded\n\nPay later.",
+        ["Pay now.", "Pay later."],
+    ),
+    "nor what names a list": (
+        "**不能带入**\n- 雨伞\n- 相机\n\n**Not allowed**\n- Dogs",
+        ["雨伞", "相机", "Dogs"],
+    ),
+    "nor a case": ("**不能退款的情况**\n\n试用期为30天。", ["试用期为30天。"]),
     "items are statements, however short": ("You need:\n- Passport\n- Yes", ["Passport", "Yes"]),
     "clauses between semicolons": (
         "Students pay nothing at all; teachers pay half of it.",
