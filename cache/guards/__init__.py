@@ -78,8 +78,10 @@ def default_guards() -> tuple[Guard, ...]:
     from cache.guards.aspects import AspectsGuard
     from cache.guards.classes import ClassesGuard
     from cache.guards.direction import DirectionGuard
+    from cache.guards.exchange import ExchangeGuard
     from cache.guards.exclusion import ExclusionGuard
     from cache.guards.identifiers import IdentifierGuard
+    from cache.guards.modality import ModalityGuard
     from cache.guards.names import NamesGuard
     from cache.guards.numbers import NumberGuard
     from cache.guards.polarity import PolarityGuard
@@ -107,8 +109,10 @@ def default_guards() -> tuple[Guard, ...]:
         DirectionGuard.load(),
         PolarityGuard.load(),
         ExclusionGuard.load(),
+        ExchangeGuard(),
         UndoingGuard.load(),
         QualifiersGuard.load(),
+        ModalityGuard.load(),
         AspectsGuard.load(),
         *tables,
         SubstitutionGuard(tables),

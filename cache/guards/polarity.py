@@ -143,9 +143,7 @@ class PolarityGuard:
         differs = (
             _differs(here, asked, nearest, there) if here.negations else _differs(there, nearest, asked, here)
         )
-        if not differs or any(
-            bool(self.read(text).negations) == bool(here.negations) for text in compared.stored
-        ):
+        if not differs or any(_agrees(here, self.read(text), text) for text in compared.stored):
             return None
         if here.negations:
             return f"the question is negated (“{here.negations[0]}”), the entry is not"
@@ -157,6 +155,16 @@ class PolarityGuard:
         if all(_crossed(here, asked, self.read(text), text) for text in compared.stored):
             return "question and entry are both negated, but deny different words"
         return None
+
+
+def _agrees(here: _Reading, there: _Reading, stored: Text) -> bool:
+    """Whether a phrasing denies as a question does: nothing, or more than another word beside that.
+
+    "I want to cancel an order that has not shipped" says that one cancels, as "I can't cancel" denies.
+    """
+    if not here.negations or not there.negations:
+        return bool(here.negations) == bool(there.negations)
+    return not here.denied or bool(here.denied & there.denied) or not here.denied <= _told(stored)
 
 
 def _crossed(here: _Reading, asked: Text, there: _Reading, stored: Text) -> bool:
