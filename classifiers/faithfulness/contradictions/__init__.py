@@ -29,6 +29,7 @@ MOST_ROLES = 8  # words; in a longer sentence the word before says little about 
 # What stands between two things of one enumeration: no particle but those that join.
 ENUMERATION = re.compile(r"[^ぁ-ん、・]*(?:(?:、|・|または|もしくは|および|ならびに|[とやか])[^ぁ-ん、・]*)+")
 MONEY = frozenset(["jpy", "usd", "eur", "gbp", "cny"])
+MAY_ZH = re.compile("可(?![以能是用见惜靠爱])")  # as a context writes 可以
 TELLING_PAIR = 0.65  # rarity; below it stand pairs with kana
 
 
@@ -106,11 +107,12 @@ def _stands_in(word: str, line: Line) -> bool:
 def overstated(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tuple[tuple[str, str], ...]:
     """Where the statement has a word and its evidence a weaker or stronger one: must, may."""
     window = list(window)
+    around = [MAY_ZH.sub("可以", line.plain) for line in window]
     found = []
     for pair in lexicon().degrees[said.language]:
         for mine, theirs in (pair, pair[::-1]):
             word = mine.search(said.stated)
-            if not word or theirs.search(said.stated) or any(mine.search(line.plain) for line in window):
+            if not word or theirs.search(said.stated) or any(mine.search(text) for text in around):
                 continue
             other = next((match for line in here if (match := theirs.search(line.plain))), None)
             if other:

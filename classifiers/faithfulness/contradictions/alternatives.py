@@ -182,7 +182,8 @@ def _of_one(each: Said, kind: str, clause: Line, rest: Iterable[str]) -> bool:
         return False
     if kind in TURNED:
         return True
-    if bool(Line(_as_far_as(each.line, kind)).denials) != bool(clause.denials) or _turns(each, clause):
+    mine, theirs = (Line(_as_far_as(line, kind)) for line in (each.line, clause))
+    if bool(mine.denials) != bool(theirs.denials) or _turns(each, clause):
         return False
     own = [word for sides in _own(each).values() for word in sides.values()]
     numbers = (q for q in each.numbers if not q.is_label and not any(q.text in word for word in own))
