@@ -13,6 +13,7 @@ from classifiers.faithfulness.contradictions.bounds import turned_bounds
 from classifiers.faithfulness.contradictions.exchanged import exchanged_names, exchanged_things
 from classifiers.faithfulness.contradictions.facts import facts
 from classifiers.faithfulness.contradictions.halves import agrees_with_a_half
+from classifiers.faithfulness.contradictions.items import denied_wherever_named
 from classifiers.faithfulness.contradictions.refused import refused
 from classifiers.faithfulness.lines import STOPS, Line
 from classifiers.faithfulness.passages import Passages, Place, covered
@@ -197,6 +198,8 @@ class Contexts:
         )
         if introduced and not novelty.crossed:
             novelty = replace(novelty, crossed=self._crossed_as_introduced(each, introduced, numbers))
+        if listed and not any(negations) and denied_wherever_named(each, introduced, self._known.lines):
+            negations, novelty = (False, True), replace(novelty, negation=True)
         features = self._features(each, novelty, unbound, negations, open_share, best)
         if listed:  # the words of an item say little without its introduction, which may deny it
             quoted = copied and self._known.says(_squeezed(listed))
