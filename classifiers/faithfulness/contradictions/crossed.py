@@ -20,7 +20,7 @@ __all__ = ["crossed"]
 LEAST_TOLD = 0.3  # weight of the words that only the other part has
 MOST_OF_IT = 0.6  # of the statement's part that the other part has, with what stands before it
 JOINTS = re.compile("[的是了]")  # in a pair of Chinese characters
-TELLING_DIGITS = 3  # of a number without a unit: an extension or a room, and no rank or count
+REACHED_AT = re.compile(r"\bext(?:\.|ension)|\broom\b|内線|号室|分机|房间")  # makes a number one of somebody
 FEWEST = 2  # terms of a part of the statement that can be compared alone
 
 
@@ -33,8 +33,8 @@ def crossed(
     asked = {term for term in each.asked.content - each.line.content if not IN_HIRAGANA.search(term)}
     found = []
     for number in dict.fromkeys(each.numbers):
-        bare = not number.unit and len(number.value) < TELLING_DIGITS
-        if bare or number.is_label or number.text in new:
+        counts = not number.unit and "." not in number.value and not REACHED_AT.search(each.line.plain)
+        if counts or number.is_label or number.text in new:
             continue
         here = [one for one in parts if _has(one[0], number)]
         if not here:
