@@ -311,6 +311,8 @@ async def _make_ready(settings: Settings, stores: Stores) -> None:
     log = structlog.get_logger("sekisho.documents")
     for refused in report.refused:
         log.warning("document refused", file=str(refused))
+    for was, now in report.renamed.items():
+        log.info("document renamed", was=was, now=now)
     await stores.catch_up()
 
 

@@ -1,30 +1,32 @@
 """What becomes of entries when a document that they came from changes: none goes on being served unseen.
 
 The state changes with the document, in one transaction; answering a question looks at nothing more.
+A document that only has another name leaves its entries as they are: they name it so from then on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry, Source
 from cache.reading.text import exact_key
 from cache.store import queries
 from cache.store.rows import entries_from_rows
-from cache.store.writing import remember, write_next
+from cache.store.writing import remember, write_next, write_sources
 from storage.parts import in_parts
 from storage.schema import entries, entry_sources
 
-__all__ = ["Outdated", "outdate", "set_stale"]
+__all__ = ["Outdated", "outdate", "rename", "set_stale"]
 
 
 _DOCUMENTS_AT_ONCE = 500  # SQLite takes 32,766 values in a statement
-_ANSWERING = ("active", "paused", "stale")  # a draft is read before it is approved, a retired one by nobody
+# A draft is read before it is approved, a retired one by nobody.
+_ANSWERING = entries.c.state.in_(("active", "paused", "stale"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ async def outdate(
         tenant: whose entries; None is all tenants'.
     """
     outdated = []
-    for ids in in_parts(await _concerned(connection, versions, tenant), _DOCUMENTS_AT_ONCE):
+    whose = [] if tenant is None else [entries.c.tenant == tenant]
+    for ids in in_parts(await _concerned(connection, versions, _ANSWERING, *whose), _DOCUMENTS_AT_ONCE):
         rows = await connection.execute(queries.with_phrasings().where(entries.c.id.in_(ids)))
         for entry in entries_from_rows(rows.mappings()):
             changed = tuple(source for source in entry.sources if _differs(source, versions))
@@ -61,6 +64,30 @@ async def outdate(
                 stale = await set_stale(connection, entry, now=now, by=by) if newly else entry
                 outdated.append(Outdated(stale, changed, newly))
     return outdated
+
+
+async def rename(
+    connection: AsyncConnection, names: Mapping[str, str], *, now: datetime, by: str
+) -> list[str]:
+    """Have entries name these documents as they are called now; returns the ids of the entries.
+
+    Args:
+        connection: a write transaction.
+        names: what a document was called, to what it is called.
+    """
+    renamed = []
+    for ids in in_parts(await _concerned(connection, names), _DOCUMENTS_AT_ONCE):
+        rows = await connection.execute(queries.with_phrasings().where(entries.c.id.in_(ids)))
+        for entry in entries_from_rows(rows.mappings()):
+            sources = tuple(
+                replace(one, document=names.get(one.document, one.document)) for one in entry.sources
+            )
+            following = replace(entry, sources=sources, revision=entry.revision + 1, updated_at=now)
+            await write_next(connection, following)
+            await write_sources(connection, following)
+            await remember(connection, following, by=by, change="sources_renamed")
+            renamed.append(entry.id)
+    return renamed
 
 
 async def set_stale(connection: AsyncConnection, entry: Entry, *, now: datetime, by: str) -> Entry:
@@ -72,21 +99,19 @@ async def set_stale(connection: AsyncConnection, entry: Entry, *, now: datetime,
 
 
 async def _concerned(
-    connection: AsyncConnection, versions: Mapping[str, str | None], tenant: str | None
+    connection: AsyncConnection, named: Iterable[str], *further: ColumnElement[bool]
 ) -> list[str]:
     """The entries that name one of the documents, kept from other writers until the transaction ends."""
     found: dict[str, None] = {}
-    for documents in in_parts(sorted(versions), _DOCUMENTS_AT_ONCE):
+    for documents in in_parts(sorted(named), _DOCUMENTS_AT_ONCE):
         keys = [exact_key(document) for document in documents]
         statement = (
             select(entries.c.id)
             .join(entry_sources, entry_sources.c.entry_id == entries.c.id)
-            .where(entry_sources.c.document_key.in_(keys), entries.c.state.in_(_ANSWERING))
+            .where(entry_sources.c.document_key.in_(keys), *further)
             .order_by(entries.c.id)
             .with_for_update(of=entries)
         )
-        if tenant is not None:
-            statement = statement.where(entries.c.tenant == tenant)
         found |= dict.fromkeys(await connection.scalars(statement))
     return list(found)
 

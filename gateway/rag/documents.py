@@ -3,6 +3,8 @@
 SQL is changed first and in one transaction; the index follows. A process that dies in between leaves
 documents whose `indexed_version` is not their version, or points that no passage knows: `index_pending`
 finds both at the next start. Verified entries that came from another version go stale in that transaction.
+A text that is found under another name only was renamed, as all are when a folder is added to theirs: entries
+follow it.
 """
 
 from __future__ import annotations
@@ -10,10 +12,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +29,7 @@ from classifiers.retrieval import under_headings
 from encoders import Encoder
 from gateway.rag.chunking import Chunk
 from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
-from gateway.review.entries.rereview import DocumentChange, outdate_and_ask
+from gateway.review.entries.rereview import DocumentChange, follow_renamed, outdate_and_ask
 from storage import schema
 from storage.locking import one_at_a_time
 from storage.parts import in_parts
@@ -52,6 +56,7 @@ class IngestReport:
     changed: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)  # what they were called, to what they are
     refused: tuple[RefusedFile, ...] = ()
     passages: int = 0  # put into the index by this run
 
@@ -134,7 +139,7 @@ class Documents:
             for document in found:
                 before = stored.pop(document.path, None)
                 if before is None:
-                    added.append(document.path)
+                    added.append(document)
                     await _store(connection, document)
                 elif (before.version, before.title, before.cut) != _as_stored(document):
                     changed.append(document.path)
@@ -143,12 +148,22 @@ class Documents:
                     unchanged.append(document.path)
             gone = [row for row in stored.values() if not _still_there(row.path, refused)]
             for row in gone:
-                reviewed.append(DocumentChange(document=row.path, version=None))
                 await _forget(connection, row.id)
+            if renamed := _renamed(gone, added):
+                await follow_renamed(connection, renamed)
+            removed = [row.path for row in gone if row.path not in renamed]
+            reviewed += [DocumentChange(document=path, version=None) for path in removed]
             if reviewed:  # in this very transaction: no crash can leave an entry behind its document
                 await outdate_and_ask(connection, reviewed)
-        removed = tuple(row.path for row in gone)
-        report = IngestReport(tuple(added), tuple(changed), tuple(unchanged), removed, refused)
+        named_anew = set(renamed.values())
+        report = IngestReport(
+            added=tuple(one.path for one in added if one.path not in named_anew),
+            changed=tuple(changed),
+            unchanged=tuple(unchanged),
+            removed=tuple(removed),
+            renamed=renamed,
+            refused=refused,
+        )
         return report, [row.id for row in gone]
 
     async def _mark_lost(self, passages: Iterable[str]) -> None:
@@ -261,6 +276,22 @@ async def _replace(
 async def _forget(connection: AsyncConnection, document: str) -> None:
     await connection.execute(delete(schema.passages).where(_PASSAGES.document_id == document))
     await connection.execute(delete(schema.documents).where(_DOCUMENTS.id == document))
+
+
+def _renamed(gone: Sequence[Row[*tuple[Any, ...]]], added: Sequence[SourceDocument]) -> dict[str, str]:
+    """The old names of documents to their new ones, of texts of which as many are new as are gone.
+
+    Of copies the first by name is the first: a folder that all names begin with keeps their order.
+    """
+    old, new = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    for row in gone:
+        old[row.version].append(row.path)
+    for document in added:
+        new[_version(document.text)].append(document.path)
+    pairs = (
+        zip(sorted(old[one]), sorted(new[one]), strict=True) for one in old if len(old[one]) == len(new[one])
+    )
+    return dict(chain.from_iterable(pairs))
 
 
 def _passage_row(path: str, document: str, position: int, chunk: Chunk) -> dict[str, Any]:

@@ -172,6 +172,59 @@ async def test_a_document_that_goes_takes_its_entries_out_of_service(office: Off
     assert (ticket.reason, ticket.steps[0]["now"], ticket.steps[0]["diff"]) == ("source_gone", None, "")
 
 
+async def test_entries_follow_documents_that_a_second_folder_gives_other_names(office: Office) -> None:
+    card = await office.keep(sources=(Source("fees.md", version(OLD)), Source("https://example.org", "7")))
+    draft = await office.entries.create(
+        "acme", content("When do you open?", sources=(Source("hours.md", ""),)), by="ann", state="draft"
+    )
+    manuals = office.folder.parent / "manuals"
+    manuals.mkdir()
+    (manuals / "router.md").write_text("# Router\n\nPress the button.\n", "utf-8")
+    report = await office.documents.ingest([office.folder, manuals])
+    assert report.renamed == {"fees.md": "documents/fees.md", "hours.md": "documents/hours.md"}
+    assert (report.added, report.removed) == (("manuals/router.md",), ())
+    await index_pending(office.entries, office.index, WordEncoder())
+    assert await office.finds(CARD)
+    assert await office.finds(LIKE_CARD)
+    assert await office.asked() == ()
+    followed = await office.entries.get("acme", card.id)
+    assert followed.sources == (Source("documents/fees.md", version(OLD)), Source("https://example.org", "7"))
+    assert (await office.entries.get("acme", draft.id)).sources == (Source("documents/hours.md", ""),)
+    last = (await office.entries.history("acme", card.id))[-1]
+    assert (last.change, last.by, last.revision) == ("sources_renamed", "gateway", 2)
+    office.write("fees.md", NEW)
+    await office.documents.ingest([office.folder, manuals])
+    assert await office.state(card) == "stale"
+
+
+async def test_a_ticket_that_waits_follows_a_renamed_document(office: Office) -> None:
+    card = await office.keep()
+    office.write("fees.md", NEW)
+    await office.read()
+    (office.folder / "fees.md").rename(office.folder / "prices.md")
+    await office.read()
+    (ticket,) = await office.asked()
+    assert [(step["document"], step["now"]) for step in ticket.steps] == [("prices.md", version(NEW))]
+    stale = await office.entries.get("acme", card.id)
+    assert (stale.state, stale.sources) == ("stale", (Source("prices.md", version(OLD)),))
+    await approve_again(office.tickets, office.entries, stale, revision=stale.revision, by="Sato")
+    assert (await office.entries.get("acme", card.id)).sources == (Source("prices.md", version(NEW)),)
+
+
+async def test_copies_follow_in_their_order_and_no_copy_replaces_one_that_went(office: Office) -> None:
+    for name in ("a.md", "b.md"):
+        office.write(name, "# Alike\n\nThe same.\n")
+    await office.read()
+    card = await office.keep(sources=(Source("b.md", ""),))
+    for name in ("a.md", "b.md"):
+        (office.folder / name).rename(office.folder / f"new-{name}")
+    await office.read()
+    assert (await office.entries.get("acme", card.id)).sources == (Source("new-b.md", ""),)
+    (office.folder / "new-b.md").unlink()
+    await office.read()
+    assert await office.state(card) == "stale"
+
+
 async def test_a_change_while_the_ticket_waits_is_added_to_it(office: Office) -> None:
     card = await office.keep(sources=(Source("fees.md", version(OLD)), Source("hours.md", "old")))
     office.write("fees.md", NEW)

@@ -21,11 +21,12 @@ from cache.entries import Entry, Source
 from cache.store import EntryStore
 from cache.store.queries import changing, with_phrasings
 from cache.store.rows import entries_from_rows
-from cache.store.sources import Outdated, outdate, set_stale
+from cache.store.sources import Outdated, outdate, rename, set_stale
 from gateway.database import writing
 from gateway.errors import Conflict
 from gateway.rendering import rendered
 from gateway.review.tickets import WAITING, NewTicket, Tickets, open_within, record_event
+from storage.parts import in_parts
 from storage.schema import entries, tickets
 from storage.sql import Database
 
@@ -35,6 +36,7 @@ __all__ = [
     "ReviewDue",
     "SourceChange",
     "approve_again",
+    "follow_renamed",
     "outdate_and_ask",
     "present_sources",
     "review_overdue",
@@ -95,6 +97,21 @@ async def outdate_and_ask(
             connection, one, [_change(source, by_document[source.document]) for source in one.sources], by=by
         )
     return outdated
+
+
+async def follow_renamed(connection: AsyncConnection, names: Mapping[str, str], *, by: str = BY) -> None:
+    """Have entries name documents as they are called now, and what their tickets told of them.
+
+    Args:
+        connection: a write transaction, that of the change itself.
+        names: what a document was called, to what it is called; its text is the same.
+    """
+    renamed = await rename(connection, names, now=datetime.now(UTC), by=by)
+    for ids in in_parts(renamed, AT_ONCE):
+        of_them = tickets.c.entry_id.in_(ids), tickets.c.reason.in_(REASONS)
+        for ticket in (await connection.execute(select(tickets.c.id, tickets.c.steps).where(*of_them))).all():
+            steps = [_renamed(step, names) for step in ticket.steps]
+            await connection.execute(update(tickets).where(tickets.c.id == ticket.id).values(steps=steps))
 
 
 async def review_overdue(db: Database, *, today: date, overdue: Overdue = "keep") -> int:
@@ -267,6 +284,12 @@ def _changes_in(steps: Iterable[Mapping[str, Any]]) -> list[SourceChange]:
         for step in steps
         if step["type"] == "source_change"
     ]
+
+
+def _renamed(step: Mapping[str, Any], names: Mapping[str, str]) -> Mapping[str, Any]:
+    if step["type"] != "source_change":
+        return step
+    return {**step, "document": names.get(step["document"], step["document"])}
 
 
 def _diff(change: DocumentChange) -> str:
