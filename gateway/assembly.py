@@ -20,7 +20,7 @@ from encoders import Encoded, EncoderError, encode_one
 from encoders.shipped import load_shipped_leaning
 from gateway.background import Background, Loop
 from gateway.checking.delivering import Delivering
-from gateway.checking.modes import TopicModes
+from gateway.checking.modes import TopicModes, patterns_without
 from gateway.checking.opening import open_checking, verdict_policy
 from gateway.desk import Desk, open_desk
 from gateway.dry_run import DryRun, NoTickets, Unwatched
@@ -313,6 +313,8 @@ async def _make_ready(settings: Settings, stores: Stores) -> None:
         log.warning("document refused", file=str(refused))
     for was, now in report.renamed.items():
         log.info("document renamed", was=was, now=now)
+    for warning in patterns_without(report.names, settings):
+        log.warning(warning)
     await stores.catch_up()
 
 

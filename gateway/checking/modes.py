@@ -7,16 +7,17 @@ documents is of the topic, and so is a question that has one of its words; no mo
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from classifiers.gate.lists import Cut, List, Listed
 from classifiers.text import normalise
 from gateway.domain import Draft, Question
+from gateway.settings import Settings
 from gateway.settings.people import Mode, ReviewSettings
 
-__all__ = ["Chosen", "TopicModes"]
+__all__ = ["Chosen", "TopicModes", "patterns_without"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +67,13 @@ class TopicModes:
 
 def _from(draft: Draft, pattern: str) -> bool:
     return any(fnmatchcase(passage.source, pattern) for passage in draft.contexts)
+
+
+def patterns_without(documents: Collection[str], settings: Settings) -> Iterator[str]:
+    """What to warn of where all drafts are written from these documents: patterns of topics that fit none."""
+    if settings.upstream.kind != "knowledge" or settings.upstream.corrective.web:
+        return
+    for topic in settings.review.modes:
+        for pattern in topic.documents:
+            if not any(fnmatchcase(name, pattern) for name in documents):
+                yield f"review.modes, {topic.topic}: no document fits {pattern}"

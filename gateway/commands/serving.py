@@ -21,6 +21,7 @@ from rich.text import Text
 from classifiers.gate.thinness import thin_notes
 from gateway.app import create_app
 from gateway.assembly import Services, assemble
+from gateway.checking.modes import patterns_without
 from gateway.commands import ConfigOption, console, run
 from gateway.demo import CarelessRag, demo_settings, load, say_how
 from gateway.errors import ConfigurationError
@@ -107,6 +108,7 @@ def _warnings(settings: Settings, documents: Sequence[SourceDocument | RefusedFi
     """What `serve` starts with all the same, and hardly anybody wants."""
     refused = [one for one in documents if isinstance(one, RefusedFile)]
     yield from map(str, refused)
+    yield from patterns_without([one.path for one in documents], settings)
     if settings.upstream.kind == "knowledge" and len(documents) == len(refused):
         yield "answers come from documents, and there are none."
     if settings.upstream.kind == "openai" and settings.upstream.contexts is None:

@@ -60,6 +60,12 @@ class IngestReport:
     refused: tuple[RefusedFile, ...] = ()
     passages: int = 0  # put into the index by this run
 
+    @property
+    def names(self) -> list[str]:
+        """What all the files are called now, those that can't be read included."""
+        read = (*self.added, *self.changed, *self.unchanged, *self.renamed.values())
+        return [*read, *(file.path for file in self.refused)]
+
 
 class Documents:
     """Keeps documents and passages in SQL and in an index that holds nothing but passages."""

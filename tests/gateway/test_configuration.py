@@ -276,6 +276,30 @@ def test_check_config_reads_the_documents(write, tmp_path: Path) -> None:
     assert "answers come from documents, and there are none" in said["nothing"]
 
 
+@pytest.mark.parametrize(
+    ("patterns", "upstream", "unfit"),
+    [
+        ("[fees.md, old/*]", "", ["old/*"]),
+        ("[docs/fees.md]", "", ["docs/fees.md"]),
+        ("['*.md']", "", []),
+        ("[old/*]", "kind: openai, base_url: 'http://rag', model: m", []),
+        ("[old/*]", "corrective: {evaluator: local, web: {url: 'http://search'}}", []),
+    ],
+)
+def test_check_config_warns_of_a_topic_whose_documents_have_another_name(
+    write, tmp_path: Path, patterns: str, upstream: str, unfit: list[str]
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "fees.md").write_text("# Fees\n\n10 yen.", "utf-8")
+    file = write(
+        f"policy: {{must: {{examples: [a], documents: docs/}}}}\nupstream: {{{upstream}}}\n"
+        f"review: {{modes: [{{topic: fees, documents: {patterns}, mode: human_first}}]}}"
+    )
+    told = CliRunner().invoke(app, ["check-config", "--config", str(file)], env={"COLUMNS": "200"})
+    found = [line.rpartition("fits ")[2] for line in told.output.splitlines() if "no document fits" in line]
+    assert (told.exit_code, found) == (0, unfit)
+
+
 @pytest.mark.parametrize(("also", "warned"), [("", True), (", qdrant_url: 'http://qdrant:6333'", False)])
 def test_check_config_warns_of_a_shared_database_under_an_index_that_is_not(
     write, also: str, warned: bool

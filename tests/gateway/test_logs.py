@@ -84,6 +84,25 @@ def test_what_is_answered_or_refused_as_a_question_is_no_refused_request(
     assert [one["event"] for one in lines() if "request_id" in one] == ["outcome"]
 
 
+def test_a_second_folder_is_logged_with_the_names_it_changes(tmp_path: Path, lines: Lines) -> None:
+    for folder in ("docs", "manuals"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"of-{folder}.md").write_text(f"# Of {folder}\n\nOpen from nine.", "utf-8")
+    modes = "review: {modes: [{topic: fees, documents: [of-docs.md], mode: human_first}]}"
+    told = []
+    for folders in ("[docs]", "[docs, manuals]"):
+        with serving(
+            tmp_path, f"gate: {{enabled: false}}\npolicy: {{must: {{documents: {folders}}}}}\n{modes}"
+        ):
+            pass
+        told.append([line for line in lines() if "document" in line["event"]])
+    assert told[0] == []
+    assert [(line["event"], line.get("was"), line.get("now")) for line in told[1]] == [
+        ("document renamed", "of-docs.md", "docs/of-docs.md"),
+        ("review.modes, fees: no document fits of-docs.md", None, None),
+    ]
+
+
 def test_a_request_that_is_no_http_is_logged_as_json(
     tmp_path: Path, lines: Lines, caplog: pytest.LogCaptureFixture
 ) -> None:
