@@ -117,16 +117,19 @@ class Pipeline:
         reading = Reading(line, self._streaming if alone and line and not line.whole else "buffer")
         news = NO_NEWS
         if line and reading.along:  # it is the first that they read
-            news = await self._news(conversation, understood)
+            news = await self._news(conversation, understood, line)
             line.introduce(news.text)
         outcomes = await _together(self._outcome(one, reading) for one in understood.questions)
         if not reading.along:  # told last, so that it is not lost where no reply leaves
-            news = await self._news(conversation, understood)
+            news = await self._news(conversation, understood, line)
         reply = self._replies.reply(understood, outcomes, choices=conversation.choices)
         return reply.introduced(news.text, news.tickets)
 
-    async def _news(self, conversation: Conversation, understood: Understood) -> News:
-        return await self._next_turn.take(conversation, understood.language) if self._next_turn else NO_NEWS
+    async def _news(self, conversation: Conversation, understood: Understood, line: Line | None) -> News:
+        """What people answered since; an asker who left would not read it, and gets it another time."""
+        if self._next_turn is None or (line and line.left.is_set()):
+            return NO_NEWS
+        return await self._next_turn.take(conversation, understood.language)
 
     def _done(self, task: FrontEndTask, conversation: Conversation) -> Reply:
         """The reply to a front end, which asks nothing: no stage is told of it."""

@@ -23,7 +23,7 @@ from gateway.routes.decision import decision, headers
 from gateway.routes.envelope import envelope, named
 from gateway.routes.messages import Message, conversation
 from gateway.routes.services import ServicesDep
-from gateway.routes.waiting import whole_reply
+from gateway.routes.waiting import listening, whole_reply
 from gateway.streaming import Line
 
 __all__ = ["router"]
@@ -110,7 +110,7 @@ async def chat(body: ChatRequest, request: Request, caller: ClientDep, services:
         choices=body.n or 1,
     )
     if body.stream:
-        return await _stream(services, asked, body)
+        return await _stream(services, asked, body, request)
     reply = await whole_reply(services, asked, request)
     if refused := _refusal(reply, services):
         return JSONResponse(refused, _REFUSED, headers(reply))
@@ -158,13 +158,14 @@ def _completion(reply: Reply, model: str, request_id: str) -> dict[str, Any]:
     }
 
 
-async def _stream(services: Services, asked: Conversation, body: ChatRequest) -> Response:
+async def _stream(services: Services, asked: Conversation, body: ChatRequest, request: Request) -> Response:
     """Comments until something may leave. A verdict before the first of them goes into the headers, too."""
     line = Line()
     keep_alive_s = services.settings.server.keep_alive_s
     answering = asyncio.create_task(services.pipeline.answer(asked, line))
     opening = asyncio.create_task(line.opened.wait())
-    await asyncio.wait({answering, opening}, timeout=keep_alive_s, return_when=asyncio.FIRST_COMPLETED)
+    with listening(request, line):  # then the stream does
+        await asyncio.wait({answering, opening}, timeout=keep_alive_s, return_when=asyncio.FIRST_COMPLETED)
     opening.cancel()
     known = headers(answering.result()) if answering.done() else {}  # an error is still a plain error here
     if answering.done() and (refused := _refusal(answering.result(), services)):

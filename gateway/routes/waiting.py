@@ -1,8 +1,10 @@
-"""A reply in one piece for an asker who waits for it, as long as they do."""
+"""Askers who wait for a reply, as long as they do."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from fastapi import Request
 
@@ -10,7 +12,7 @@ from gateway.assembly import Services
 from gateway.domain import Conversation, Reply
 from gateway.streaming import Line
 
-__all__ = ["whole_reply"]
+__all__ = ["listening", "whole_reply"]
 
 
 async def whole_reply(services: Services, asked: Conversation, request: Request) -> Reply:
@@ -21,11 +23,18 @@ async def whole_reply(services: Services, asked: Conversation, request: Request)
         TicketNotStored: a question could not be kept for a person.
     """
     line = Line(whole=True)
-    listening = asyncio.create_task(_hear_of_hanging_up(request, line))
-    try:
+    with listening(request, line):
         return await services.pipeline.answer(asked, line)
+
+
+@contextmanager
+def listening(request: Request, line: Line) -> Iterator[None]:
+    """Hear of it if the asker hangs up meanwhile."""
+    hearing = asyncio.create_task(_hear_of_hanging_up(request, line))
+    try:
+        yield
     finally:
-        listening.cancel()
+        hearing.cancel()
 
 
 async def _hear_of_hanging_up(request: Request, line: Line) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
+from unittest.mock import AsyncMock, patch
 from urllib.parse import urlsplit
 
 import httpx2
@@ -13,8 +15,10 @@ import openai
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from classifiers.faithfulness import FaithfulnessVerdict
+from classifiers.testing import ScriptedFaithfulness
 from gateway.routes import middleware
-from tests.chatbot import Chatbot, Silent
+from tests.chatbot import Chatbot, Says, Silent
 from tests.gateway.running import KEYS, Gateway, settings
 
 QUESTION = "How many books can I borrow?"
@@ -22,6 +26,14 @@ CONFIG = """
 gate: {{enabled: false}}
 upstream: {{kind: openai, base_url: "{url}", model: m, contexts: contexts, timeout_s: 20}}
 faithfulness: {{streaming: sentence}}
+"""
+
+
+TELLS = """
+gate: {{enabled: false}}
+understanding: {{default_language: en}}
+upstream: {{kind: openai, base_url: "{url}", model: m, contexts: azure-on-your-data}}
+delivery: {{in_conversation: true}}
 """
 
 
@@ -96,3 +108,58 @@ def test_a_body_that_does_not_come_is_not_waited_for(
     assert reply.startswith("HTTP/1.1 408 ")
     assert "request_timeout" in reply
     assert "did not come within 0.3 s" in reply
+
+
+class SlowFaithfulness(ScriptedFaithfulness):
+    """Takes its time, as a language model does, once it is told to."""
+
+    wait_s = 0.0
+
+    async def judge(
+        self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
+    ) -> FaithfulnessVerdict:
+        await asyncio.sleep(self.wait_s)
+        return await super().judge(answer, contexts, question=question)
+
+
+@pytest.fixture(scope="module")
+def judge() -> SlowFaithfulness:
+    return SlowFaithfulness(["The annex opens at noon."])
+
+
+@pytest.fixture(scope="module")
+def telling(judge: SlowFaithfulness, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    with Chatbot() as bot, patch("gateway.checking.opening.open_judge", AsyncMock(return_value=judge)):
+        bot.when("annex", Says("The annex opens at noon.", contexts=["The annex opens at nine."]))
+        bot.when("parking", Says("Parking is free.", contexts=["Parking is free."]))
+        with Gateway(settings(tmp_path_factory.mktemp("told"), TELLS.format(url=bot.base_url))) as running:
+            yield running
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/chat/completions", {}),
+        ("/v1/chat/completions", {"stream": True}),
+        ("/v1/answers", {}),
+    ],
+    ids=["whole", "streamed", "ours"],
+)
+def test_what_a_person_answered_waits_for_who_hung_up_before_the_reply(
+    telling: Gateway, judge: SlowFaithfulness, request: pytest.FixtureRequest, path: str, body: dict[str, Any]
+) -> None:
+    asker = request.node.name
+    first = telling.answer("When does the annex open?", user=asker)
+    with telling.http("reviewer") as reviewer:
+        reviewer.post(f"/v1/tickets/{first['ticket']}/answer", json={"answer": "At nine sharp."})
+    decided = figure(telling, "sekisho_outcomes_total")
+    asked = {"messages": [{"role": "user", "content": "Is parking free?"}], "user": asker, **body}
+    judge.wait_s = 1.0
+    with telling.http() as http, pytest.raises(httpx2.ReadTimeout):
+        http.post(path, json=asked, timeout=0.5)
+    deadline = time.monotonic() + 5
+    while figure(telling, "sekisho_outcomes_total") == decided and time.monotonic() < deadline:
+        time.sleep(0.05)
+    judge.wait_s = 0.0
+    again = telling.answer("Is parking free?", user=asker)
+    assert (again["outcome"], "At nine sharp." in again["text"]) == ("rag", True)
