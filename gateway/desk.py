@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import httpx2
 
 from gateway.background import Loop
-from gateway.delivery.courier import Courier, Sender
+from gateway.delivery.courier import Courier, Sender, Undeliverable
 from gateway.delivery.next_turn import NextTurn
 from gateway.delivery.notices import AppriseSender, Notices
 from gateway.delivery.outbox import Outbox, Receiver
@@ -51,6 +51,7 @@ class Desk:
         """What runs as long as the gateway does."""
         return {
             **{f"deliveries to {courier.target}": courier.run for courier in self.couriers},
+            "undeliverable": Undeliverable(self.outbox, [one.target for one in self.couriers]).run,
             "notices": self.notices.run,
             "answers": self.given.run,
             "old_answers": self.given.tidy,

@@ -1,19 +1,24 @@
-"""Takes what waits in the outbox to its receivers, for as long as the gateway runs: a courier for each."""
+"""Takes what waits in the outbox to its receivers, for as long as the gateway runs: a courier for each.
+
+What waits for a receiver that has no courier, as it was renamed or removed, becomes a dead letter.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from typing import Literal, Protocol
 
 import structlog
 
-from gateway.delivery.outbox import Delivery, Outbox
+from gateway.delivery.outbox import NOBODY, Delivery, Outbox
 from gateway.recording.failures import log_failure
 from storage.sql import DatabaseUnavailable
 
-__all__ = ["Courier", "DeliveryResult", "NotDelivered", "Sender", "Watch"]
+__all__ = ["Courier", "DeliveryResult", "NotDelivered", "Sender", "Undeliverable", "Watch"]
 
 INTERVAL_S = 1.0
+UNDELIVERABLE_S = 60.0
 AT_ONCE = 20
 TIMEOUT_S = 30.0
 
@@ -107,3 +112,26 @@ class Courier:
             attempts=delivery.attempts,
             error=str(why),
         )
+
+
+class Undeliverable:
+    """What waits for receivers without a courier; nobody would ever take it."""
+
+    def __init__(self, outbox: Outbox, targets: Collection[str]) -> None:
+        self._outbox = outbox
+        self._targets = frozenset(targets)
+        self._log = structlog.get_logger("sekisho.delivery")
+
+    async def run(self) -> None:
+        """Look at the start and from time to time, until cancelled."""
+        while True:
+            try:
+                await self.end()
+            except DatabaseUnavailable as exc:
+                self._log.warning("deliveries wait", error=str(exc))
+            await asyncio.sleep(UNDELIVERABLE_S)
+
+    async def end(self) -> None:
+        """Make dead letters of it, so that people see it."""
+        for target, count in (await self._outbox.end_undeliverable(self._targets)).items():
+            self._log.error("dead letters", target=target, count=count, error=NOBODY)

@@ -9,7 +9,8 @@ tomorrow, by another process, so the schedule is a column.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
@@ -36,6 +37,7 @@ CLAIM_S = 90.0  # longer than any attempt may take
 LONGEST_WAIT_S = 86_400.0  # that a receiver may ask for
 AHEAD = timedelta(seconds=2 * LONGEST_WAIT_S)  # due so late only by a clock that was set back since
 LONGEST_ERROR = 500
+NOBODY = "the configuration names no such receiver"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,20 @@ class Outbox:
             values["due_at"] = datetime.now(UTC) + timedelta(seconds=wait_s)
         await self._end(delivery, values)
         return dead
+
+    async def end_undeliverable(self, targets: Collection[str]) -> Mapping[str, int]:
+        """Make dead letters of what waits for others than these targets; says for whom, and of how many.
+
+        Only of what nobody took for as long as a claim lasts: another replica may still know the receiver.
+        """
+        late = table.c.state == "waiting", table.c.due_at < datetime.now(UTC) - self._claim
+        left = (*late, table.c.target.not_in(targets))
+        async with self._db.connect() as connection:  # no write lock is asked for while there is nothing
+            if await connection.scalar(select(table.c.id).where(*left).limit(1)) is None:
+                return {}
+        ended = update(table).where(*left).values(state="dead", error=NOBODY).returning(table.c.target)
+        async with self._db.begin() as connection:
+            return Counter(await connection.scalars(ended))
 
     async def list(
         self, *, tenant: str, state: DeliveryState | None = None, limit: int = 50, after: str | None = None

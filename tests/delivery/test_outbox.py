@@ -14,7 +14,7 @@ from standardwebhooks import Webhook
 from standardwebhooks.webhooks import WebhookVerificationError
 from structlog.testing import capture_logs
 
-from gateway.delivery.courier import Courier, NotDelivered
+from gateway.delivery.courier import Courier, NotDelivered, Undeliverable
 from gateway.delivery.outbox import AFTER_S, Delivery, Outbox, Receiver
 from gateway.delivery.webhooks import WebhookSender
 from gateway.errors import Conflict, NotFound
@@ -223,6 +223,32 @@ async def test_a_receiver_that_is_gone_is_left_alone(
         played.next(410)
         await courier(played).deliver_due()
     assert (await all_of(database))[0]["state"] == "dead"
+
+
+async def test_what_waits_for_a_receiver_that_has_another_name_now_becomes_a_dead_letter(
+    database: Database, tickets: Tickets, courier: Callable[[Played], Courier]
+) -> None:
+    await answered(tickets)
+    renamed = Outbox(database, [Receiver("helpdesk2", "acme", frozenset({"answered"}))])
+    undeliverable, known = Undeliverable(renamed, ["helpdesk2"]), Undeliverable(renamed, ["helpdesk"])
+    await undeliverable.end()
+    [row] = await all_of(database)
+    assert row["state"] == "waiting", "another replica may still take it there"
+    async with database.begin() as connection:
+        await connection.execute(update(table).values(due_at=datetime.now(UTC) - timedelta(seconds=100)))
+    await known.end()
+    assert await renamed.count("dead") == 0
+    with capture_logs() as logs:
+        await undeliverable.end()
+        await undeliverable.end()
+    error = "the configuration names no such receiver"
+    assert logs == [{"event": "dead letters", "log_level": "error", "target": "helpdesk", "count": 1, "error": error}]  # fmt: skip
+    [left] = (await renamed.list(tenant="acme")).items
+    assert (left.state, left.error) == ("dead", error)
+    await renamed.resend(left.id, tenant="acme")
+    with Played() as played:
+        assert await courier(played).deliver_due() == 1  # it is named as before
+        assert len(played.got) == 1
 
 
 async def test_replicas_that_look_at_once_send_each_only_once(
