@@ -6,6 +6,7 @@ Without `lang` the script of the text says the language, as it does for `sekisho
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -81,6 +82,9 @@ class ShelfEntry(_InALanguage):
     entry_id: Text
     questions: Annotated[list[Text], Field(min_length=1)]
     answer: str = ""  # read beside the question, if all entries have one
+    group: str = ""  # who may read it; "" is everybody
+    valid_from: date | None = None
+    valid_until: date | None = None  # inclusive
 
     def _said(self) -> str:
         return "\n".join(self.questions)
@@ -91,6 +95,7 @@ class Traffic(_Asked):
 
     entry_id: str | None
     slice: str = "in_scope"
+    group: str = ""  # the asker's
 
 
 class Feedback(_Asked):
@@ -211,7 +216,15 @@ def _shelf_entries(values: Mapping[str, Any], where: str) -> list[ShelfEntry]:
     if one.id is None:
         raise InvalidRequest(f"{where}: id: expected the one that --traffic calls the entry by")
     questions = [split_number(phrasing)[1] for phrasing in content.phrasings]
-    entry = ShelfEntry(entry_id=one.id, questions=questions, answer=content.answer, lang=content.language)
+    entry = ShelfEntry(
+        entry_id=one.id,
+        questions=questions,
+        answer=content.answer,
+        lang=content.language,
+        group=content.group,
+        valid_from=content.valid_from,
+        valid_until=content.valid_until,
+    )
     return [entry] if one.state == "active" else []
 
 

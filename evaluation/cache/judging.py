@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -171,9 +171,10 @@ async def evaluate_pairs(
         store, shelf, encoder = stores.entries, stores.shelf, stores.encoder
         for place, pair in enumerate(pairs):
             language = (pair.cached_lang or pair.lang)[:2]
-            await _fill(
-                store, _pair_tenant(place), [(pair.cached_question, (pair.cached_question,), "", language)]
+            alone = ShelfEntry(
+                entry_id=pair.cached_question, questions=[pair.cached_question], lang=language
             )
+            await _fill(store, _pair_tenant(place), [alone])
         await stores.index_pending()
         found = []
         for place, pair in enumerate(pairs):
@@ -201,8 +202,7 @@ async def evaluate_traffic(
     read = settings.cache.answer_model and all(entry.answer.strip() for entry in entries)
     async with open_stores(_served_by(settings, target_error=target_error, answer_model=read)) as stores:
         store, shelf, encoder = stores.entries, stores.shelf, stores.encoder
-        rows = [(one.entry_id, tuple(one.questions), one.answer, one.lang[:2]) for one in entries]
-        names = await _fill(store, TENANT, rows)
+        names = await _fill(store, TENANT, entries)
         await stores.index_pending()
         told = []
         for language in sorted({entry.lang[:2] for entry in entries}):
@@ -219,7 +219,7 @@ async def evaluate_traffic(
         asked = []
         for one in traffic:
             served = await _look_up(
-                one.text, one.lang[:2], TENANT, shelf, encoder,
+                one.text, one.lang[:2], TENANT, shelf, encoder, group=one.group,
                 wanted=lambda owner: named.get(owner, owner) == one.entry_id,  # noqa: B023
                 phrasings=[text for text, _ in phrasings], owners=[owner for _, owner in phrasings],
                 vectors=vectors,
@@ -236,6 +236,7 @@ async def _look_up(
     shelf: Shelf,
     encoder: Encoder,
     *,
+    group: str = "",
     wanted: Callable[[str], bool],
     phrasings: Sequence[str],
     owners: Sequence[str],
@@ -243,7 +244,7 @@ async def _look_up(
 ) -> Served:
     started = perf_counter()
     question = await encode_one(encoder, text)
-    match = await shelf.find(question, tenant=tenant, language=language)
+    match = await shelf.find(question, tenant=tenant, language=language, group=group)
     ms = (perf_counter() - started) * 1000
     similarities = vectors @ question.vector
     nearest = int(np.argmax(similarities))
@@ -261,24 +262,27 @@ def _served_by(settings: Settings, **cache: float | bool) -> Settings:
     return settings.model_copy(update={"cache": settings.cache.model_copy(update=cache)})
 
 
-async def _fill(
-    store: EntryStore, tenant: str, rows: Iterable[tuple[str, tuple[str, ...], str, str]]
-) -> dict[str, str]:
+async def _fill(store: EntryStore, tenant: str, entries: Sequence[ShelfEntry]) -> dict[str, str]:
     """Name to entry id; an entry without an answer has its name for one."""
-    listed = list(rows)
-    incoming = [
-        Incoming(
-            content=Content(
-                kind="ground_truth", language=language, phrasings=phrasings, answer=answer or name
-            )
-        )
-        for name, phrasings, answer, language in listed
-    ]
-    results = await store.put(tenant, incoming, by="evaluation")
+    results = await store.put(tenant, [_incoming(one) for one in entries], by="evaluation")
     for result in results:
         if isinstance(result, CacheError):
             raise InvalidRequest(f"an entry of the file can't be used: {result}")
-    return {name: result.entry.id for (name, *_), result in zip(listed, results, strict=True)}  # type: ignore[union-attr]
+    return {one.entry_id: result.entry.id for one, result in zip(entries, results, strict=True)}  # type: ignore[union-attr]
+
+
+def _incoming(entry: ShelfEntry) -> Incoming:
+    return Incoming(
+        content=Content(
+            kind="ground_truth",
+            language=entry.lang[:2],
+            phrasings=tuple(entry.questions),
+            answer=entry.answer or entry.entry_id,
+            group=entry.group,
+            valid_from=entry.valid_from,
+            valid_until=entry.valid_until,
+        )
+    )
 
 
 def _pair_tenant(place: int) -> str:

@@ -126,19 +126,25 @@ def test_what_is_exported_is_a_shelf_to_measure(
         assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == 0
 
     write("sekisho.yaml", "policy: {must: {description: Our library.}}")
-    sheet = "id,question,answer,language,phrasing_2,state\n"
-    sheet += "hours,When do you open?,At nine.,en,What are your hours?,active\n"
-    sheet += "price,What does it cost?,10 yen.,en,,active\nold,Is there a sauna?,Yes.,en,,paused\n"
+    sheet = "id,question,answer,language,phrasing_2,state,group,valid_until\n"
+    sheet += "hours,When do you open?,At nine.,en,What are your hours?,active,,\n"
+    sheet += "safe,Where is the safe?,In the cellar.,en,,active,staff,\n"
+    sheet += "price,What does it cost?,10 yen.,en,,active,,2999-12-31\n"
+    sheet += "past,Is the fair open?,Yes.,en,,active,,2020-12-31\n"
+    sheet += "old,Is there a sauna?,Yes.,en,,paused,,\n"
     sekisho("import", write("faq.csv", sheet))
     sekisho("export", str(tmp_path / f"entries.{form}"))
     traffic = write(
         "traffic.jsonl",
         {"text": "what are your hours", "entry_id": "hours"},
         {"text": "What does it cost?", "entry_id": "price"},
+        {"text": "Where is the safe?", "entry_id": "safe", "group": "staff"},
+        {"text": "Where is the safe?", "entry_id": "safe"},
+        {"text": "Is the fair open?", "entry_id": "past"},
         {"text": "Is there a sauna?", "entry_id": "old"},
     )
     found = evaluate("cache", "--entries", str(tmp_path / f"entries.{form}"), "--traffic", traffic)
-    assert (found["in_scope"], found["served_correct_rate"]) == (3, 2 / 3)  # the paused one is not served
+    assert (found["in_scope"], found["served_correct_rate"]) == (6, 3 / 6)  # as it is served now, to whom it is
 
 
 @pytest.mark.parametrize(
