@@ -171,9 +171,7 @@ async def evaluate_pairs(
         store, shelf, encoder = stores.entries, stores.shelf, stores.encoder
         for place, pair in enumerate(pairs):
             language = (pair.cached_lang or pair.lang)[:2]
-            alone = ShelfEntry(
-                entry_id=pair.cached_question, questions=[pair.cached_question], lang=language
-            )
+            alone = ShelfEntry(entry_id=pair.cached_question, questions=[pair.cached_question], lang=language)
             await _fill(store, _pair_tenant(place), [alone])
         await stores.index_pending()
         found = []

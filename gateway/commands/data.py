@@ -29,6 +29,7 @@ from gateway.review.cases import as_answer_case, as_gate_case, entry_cases, revi
 from gateway.settings import Settings
 from gateway.settings.loading import find_settings
 from gateway.stores import open_database, open_stores
+from storage.replacing import replacing
 from storage.sql import Database
 from storage.vectors import IndexUnavailable
 
@@ -172,7 +173,7 @@ async def _export_cases(
     if file.suffix != ".jsonl":
         raise InvalidRequest(f"{file}: cases are written as .jsonl")
     written = 0
-    with file.open("w", encoding="utf-8") as out:
+    with replacing(file) as partial, partial.open("w", encoding="utf-8") as out:
         async for case in source(database, tenant):
             row = form(case)
             if row is not None:

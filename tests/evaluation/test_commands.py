@@ -144,7 +144,10 @@ def test_what_is_exported_is_a_shelf_to_measure(
         {"text": "Is there a sauna?", "entry_id": "old"},
     )
     found = evaluate("cache", "--entries", str(tmp_path / f"entries.{form}"), "--traffic", traffic)
-    assert (found["in_scope"], found["served_correct_rate"]) == (6, 3 / 6)  # as it is served now, to whom it is
+    assert (found["in_scope"], found["served_correct_rate"]) == (
+        6,
+        3 / 6,
+    )  # as it is served now, to whom it is
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from cache.store.content import Content
 from evaluation.answers.cases import AnswerCase, Context, read_answer_cases
 from evaluation.cases import Answer, GateCase, read_cases
 from gateway.cli import app
+from gateway.commands import data
 from gateway.domain import Draft, Passage, Step, Turn
 from gateway.review.cases import as_answer_case, as_gate_case, entry_cases, reviewed_cases, traffic_cases
 from gateway.review.closing import Closing, Review
@@ -25,7 +27,7 @@ from gateway.review.gate_examples import GateExamples
 from gateway.review.judgements import Judgements
 from gateway.review.tickets import Tickets
 from storage.schema import answers
-from storage.sql import Database
+from storage.sql import Database, DatabaseUnavailable
 from tests.review.asking import POLICY, question
 
 DRAFT = Draft(
@@ -106,6 +108,23 @@ def test_the_evaluations_read_what_is_exported(tmp_path: Path, monkeypatch: pyte
     assert {(case.question, case.answerable) for case in cases} == {
         ("What is the fee?", True), ("Who won the match?", False), ("Never mind.", None),
     }  # fmt: skip
+
+
+def test_an_export_that_breaks_leaves_the_former_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def gone(database: Database, tenant: str) -> AsyncIterator[dict[str, Any]]:
+        yield {"question": "Fee?"}
+        raise DatabaseUnavailable("the database is gone")
+
+    monkeypatch.setitem(data._CASES, "cases", (gone, lambda case: case))
+    config, file = tmp_path / "sekisho.yaml", tmp_path / "cases.jsonl"
+    config.write_text("logging: {level: error}")
+    file.write_text("of yesterday")
+    told = CliRunner().invoke(app, ["export", str(file), "--config", str(config), "--what", "cases"])
+    assert told.exit_code != 0
+    assert file.read_text() == "of yesterday"
+    assert sorted(path.name for path in tmp_path.glob("*cases*")) == ["cases.jsonl"]
 
 
 def _read(tmp_path: Path, rows: list[dict[str, Any]]) -> list[AnswerCase]:
