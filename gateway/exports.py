@@ -21,7 +21,7 @@ from storage.replacing import replacing
 from storage.schema import audits, feedback, gate_examples, outcomes, tickets
 from storage.sql import Database
 
-__all__ = ["Exported", "Period", "lines", "sheet_cell", "write_export"]
+__all__ = ["Exported", "Period", "lines", "sheet_cell", "sheet_text", "write_export"]
 
 Exported = Literal["tickets", "audits", "feedback", "gate-examples", "outcomes"]
 
@@ -173,4 +173,9 @@ def sheet_cell(sheet: Any, value: Any) -> Any:
     value = _flat(value)
     if not isinstance(value, str):
         return value
-    return text_cell(sheet, _UNPRINTABLE.sub("\ufffd", value)[:LONGEST_CELL])
+    return text_cell(sheet, sheet_text(value))
+
+
+def sheet_text(text: str) -> str:
+    """A text as a cell of XLSX can hold it."""
+    return _UNPRINTABLE.sub("\ufffd", text)[:LONGEST_CELL]

@@ -13,6 +13,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 
 from evaluation.workbooks import HEAD, across, row_height
 from gateway.errors import InvalidRequest
+from gateway.exports import sheet_text
 from gateway.review.acceptance_tests import Better, Pair, Side
 
 __all__ = ["read_sheet", "write_sheet"]
@@ -45,7 +46,7 @@ def write_sheet(file: Path, test: str, pairs: Sequence[Pair]) -> None:
         sheet.cell(row, 1).value = pair.number
         for column, text in enumerate((pair.question, pair.left, pair.right), 2):
             cell = sheet.cell(row, column)
-            cell.value, cell.alignment = text, _TOP
+            cell.value, cell.alignment = sheet_text(text), _TOP
             cell.data_type = "s"  # an answer that begins like a formula stays a text
     for letter, choices in (("E", "A,B,same"), ("F", "A,B,both")):
         chosen = DataValidation(type="list", formula1=f'"{choices}"', allow_blank=True)

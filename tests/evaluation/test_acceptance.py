@@ -17,6 +17,7 @@ from openpyxl import load_workbook
 from typer.testing import CliRunner
 
 from evaluation.acceptance.drawing import Key, gateway_side
+from evaluation.acceptance.sheet import write_sheet
 from evaluation.acceptance.verdict import agreement, unblinded
 from evaluation.answers.cases import case_digest, case_of
 from evaluation.answers.results import CaseResult, Said, written
@@ -123,6 +124,13 @@ def test_people_who_prefer_the_gateway_show_that_it_is_not_inferior(
         database.execute("UPDATE acceptance_votes SET better = 'same' WHERE id = 3")
     with pytest.raises(InvalidRequest, match="vote 3 of sato"):
         cli(tmp_path, "report", test, "--key", str(key))
+
+
+def test_a_sheet_holds_what_no_cell_can(tmp_path: Path) -> None:
+    pair = replace(pairs(1)[0], left="Page one.\x0cPage two.")
+    write_sheet(tmp_path / "s.xlsx", "t", [pair])
+    [row] = load_workbook(tmp_path / "s.xlsx").worksheets[0].iter_rows(min_row=2, values_only=True)
+    assert row[2] == "Page one.\ufffdPage two."
 
 
 def test_who_asks_for_more_pairs_than_there_are_is_told_how_many(
