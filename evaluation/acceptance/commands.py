@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from cache.store.rows import new_id
 from evaluation.acceptance.drawing import Key, drawn, read_key
 from evaluation.acceptance.sheet import read_sheet, write_sheet
 from evaluation.acceptance.verdict import Result, unblinded
@@ -53,16 +54,18 @@ def create_command(
     commitment = commitment_of(sample.pairs, margin=margin, key=sample.secret)
     if key.exists():
         raise InvalidRequest(f"--key: {key} exists already; a key is never overwritten")
+    id_ = new_id()
 
-    async def keep() -> str:
+    async def keep() -> None:
         async with open_database(settings) as database:
-            return await AcceptanceTests(database).create(
-                sample.pairs, tenant=tenant, name=name, margin=margin, commitment=commitment,
+            await AcceptanceTests(database).create(
+                sample.pairs, id_=id_, tenant=tenant, name=name, margin=margin, commitment=commitment,
                 by="sekisho acceptance",
             )  # fmt: skip
 
-    id_ = run(keep())
+    # First: a key without its test does no harm, a test without its key can never be read.
     Key(test=id_, secret=sample.secret, seed=seed, commitment=commitment).write(key)
+    run(keep())
     console.print(
         f"Test {id_}: {n} pairs, margin {margin:g}. Judges find it in the console under /acceptance."
     )

@@ -79,10 +79,18 @@ class AcceptanceTests:
         self._db = db
 
     async def create(
-        self, pairs: Sequence[Pair], *, tenant: str, name: str, margin: float, commitment: str, by: str
+        self,
+        pairs: Sequence[Pair],
+        *,
+        id_: str | None = None,
+        tenant: str,
+        name: str,
+        margin: float,
+        commitment: str,
+        by: str,
     ) -> str:
-        """Keep a new test; its id."""
-        id_ = new_id()
+        """Keep a new test; its id, which is drawn unless one is given."""
+        id_ = id_ or new_id()
         row = {
             "id": id_, "tenant": tenant, "name": name, "margin": margin, "commitment": commitment,
             "created_at": datetime.now(UTC), "created_by": by,

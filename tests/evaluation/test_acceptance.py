@@ -126,6 +126,19 @@ def test_people_who_prefer_the_gateway_show_that_it_is_not_inferior(
         cli(tmp_path, "report", test, "--key", str(key))
 
 
+def test_a_test_whose_key_cannot_be_written_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = str(run_of(tmp_path))
+    with pytest.raises(InvalidRequest, match="No such file"):
+        cli(tmp_path, "create", "--run", run, "--key", str(tmp_path / "keys" / "key.json"), "--n", "10")
+    cli(tmp_path, "create", "--run", run, "--key", str(tmp_path / "key.json"), "--n", "10")
+    with sqlite3.connect(tmp_path / ".sekisho" / "sekisho.db") as database:
+        kept = [id_ for (id_,) in database.execute("SELECT id FROM acceptance_tests")]
+    assert kept == [json.loads((tmp_path / "key.json").read_text("utf-8"))["test"]]
+
+
 def test_a_sheet_holds_what_no_cell_can(tmp_path: Path) -> None:
     pair = replace(pairs(1)[0], left="Page one.\x0cPage two.")
     write_sheet(tmp_path / "s.xlsx", "t", [pair])
