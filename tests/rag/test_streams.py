@@ -96,6 +96,7 @@ async def test_a_chatbot_that_does_not_stream_is_heard_in_one_piece(bot: Chatbot
     [
         pytest.param(Half(), "broke off its answer", id="cut"),
         pytest.param(Raw(b'data: {"choices": []}\n\n', "text/event-stream"), "broke off its answer", id="no end"),
+        pytest.param(Raw(b'data: {"choices": [{"delta": {"content": "We open at "}, "finish_reason": ""}]}\n\n', "text/event-stream"), "broke off its answer", id="an empty reason is no end"),
         pytest.param(Raw(b"data: <html>\n\n", "text/event-stream"), "what is not JSON", id="no JSON"),
         pytest.param(Raw(b"data: [1]\n\n", "text/event-stream"), "a JSON list, not an object", id="a list"),
         pytest.param(Raw(b"data: " + b"[" * 100_000 + b"\n\n", "text/event-stream"), "not JSON (nested too deeply)", id="nested to death"),
