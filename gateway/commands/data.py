@@ -90,7 +90,7 @@ def import_command(
                 console.print(f"{tenant} is a new tenant, beside {', '.join(sorted(known))}.")
             with _counting("importing") as progress:
                 report = await import_entries(
-                    EntryStore(database),
+                    EntryStore(database, timezone=settings.cache.timezone),
                     tenant,
                     file,
                     by="sekisho import",

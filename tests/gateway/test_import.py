@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from typer.testing import CliRunner
@@ -53,6 +55,22 @@ def test_an_import_that_changes_nothing_shows_no_pairs_again() -> None:
     printed = imported()
     assert "3 unchanged" in printed
     assert "compete" not in printed
+
+
+def test_a_last_day_is_past_by_the_clock_of_the_office(folder: Path) -> None:
+    for zone in (
+        "Pacific/Kiritimati",
+        "Etc/GMT+12",
+    ):  # UTC+14 and UTC-12: it is never the same day in all three
+        today = datetime.now(ZoneInfo(zone)).date()
+        lines = ["question,answer,language,valid_until", f"Is the {zone} fair open?,Yes.,en,{today}"]
+        lines.append(f"Was the {zone} fair open?,Yes.,en,{today - timedelta(days=1)}")
+        (folder / "faq.csv").write_text("\n".join(lines), "utf-8")
+        (folder / "sekisho.yaml").write_text(
+            f"policy: {{must: {{description: Fairs.}}}}\ncache: {{timezone: {zone}}}", "utf-8"
+        )
+        remarked = [line for line in imported().splitlines() if "its last day was" in line]
+        assert [line.split()[1] for line in remarked] == ["3"], zone
 
 
 def test_a_table_without_a_terminal_folds_what_is_long(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
