@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
+from sqlalchemy import delete
 
 from cache.entries import Entry
 from cache.store.content import Content
@@ -15,6 +16,7 @@ from gateway.checking.delivering import Delivering
 from gateway.domain import Answered, Conversation, Draft, Passage, Question, Step, Turn
 from gateway.review.audits.lookups import LookupLog, Rates
 from gateway.review.audits.windows import ShelfReport
+from storage.schema import audits
 from storage.sql import DatabaseUnavailable
 from tests.console.browsing import Chromium, needs_chromium
 from tests.gateway.running import Gateway
@@ -40,6 +42,11 @@ STAMPS = {
     "Where can I have my parking ticket stamped at the library?": "Where can I get my parking ticket stamped at the library?",
     "Is there a stamp collectors' club at the library?": "Does the library have a club of stamp collectors?",
     "Does the library sell postage stamps?": "Does the library sell stamps for postage?",
+}
+COINS = {
+    "Can I pay the library's fines in coins?": "Is it possible to pay the library's fines in coins?",
+    "Does the library change banknotes into coins?": "Will the library change banknotes into coins?",
+    "Is there a coin collection in the library?": "Does the library have a coin collection?",
 }
 
 
@@ -147,6 +154,24 @@ def test_what_could_not_be_shown_is_not_judged(
         assert _verdict(desk, second.id) == "wrong"
 
 
+def test_an_audit_that_is_erased_meanwhile_holds_up_none_that_follow(
+    desk: Gateway, chromium: Chromium, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, *_ = _served(desk, COINS)
+    monkeypatch.setattr("gateway.console.pages.audit.AHEAD", 1)
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at="/console/audit?language=en")
+        card = page.locator(".audit")
+        expect(card).to_have_attribute("data-id", first.id)
+        desk.do(_erase(desk, first.id))
+        page.keyboard.press("y")
+        expect(page.locator(".told")).to_contain_text("was erased meanwhile")
+        expect(card).to_have_attribute("data-id", second.id)
+        page.keyboard.press("y")
+        expect(card).not_to_have_attribute("data-id", second.id)
+        assert _verdict(desk, second.id) == "right"
+
+
 def test_an_answer_by_rag_is_judged_beside_its_passages(desk: Gateway, chromium: Chromium) -> None:
     stores = desk.services.stores
     log = LookupLog(
@@ -186,6 +211,12 @@ def test_an_answer_by_rag_is_judged_beside_its_passages(desk: Gateway, chromium:
         assert sato.errors == []
     [judged] = desk.do(desk.services.audits.list(tenant="default", language="ja")).items
     assert (judged.verdict, judged.faithful) == ("wrong", True)
+
+
+async def _erase(desk: Gateway, audit_id: str) -> None:
+    """As an erasure of their asker does to audits that wait."""
+    async with desk.services.stores.database.begin() as connection:
+        await connection.execute(delete(audits).where(audits.c.id == audit_id))
 
 
 def _verdict(desk: Gateway, audit_id: str) -> str:

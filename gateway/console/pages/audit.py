@@ -15,7 +15,7 @@ from gateway.console.components.empty import empty
 from gateway.console.components.moments import when
 from gateway.console.pages.ticket_parts import card, passages
 from gateway.console.visit import Visit
-from gateway.errors import Conflict
+from gateway.errors import Conflict, NotFound
 from gateway.figures.people import wrong_rag_answers
 from gateway.language import LANGUAGES
 from gateway.review.audits import Audit, pause_if_wrong
@@ -47,7 +47,6 @@ class _Page:
         self.language: str = asked if asked in LANGUAGES else ""
         self.ahead: deque[Audit] = deque()
         self.shown: Audit | None = None  # the first of them, unless the page could not be drawn since
-        self.last: str | None = None  # read last: later pages follow it
         self.busy = False
         self.done: list[tuple[str, tuple[str, int] | None]] = []  # audits, and entries they paused
 
@@ -73,7 +72,7 @@ class _Page:
         self.visit.keys.on("z", "audit.back", self.visit.action(self._back))
 
     async def _choose(self, language: str) -> None:
-        self.language, self.last = language, None
+        self.language = language
         self.ahead.clear()
         await self._draw()
 
@@ -99,6 +98,7 @@ class _Page:
             _bounds(self.visit, reports)
 
     async def _read_on(self) -> None:
+        """Those that wait longest: what was read before is judged by now, or gone."""
         if self.ahead:
             return
         page = await self.visit.services.audits.list(
@@ -106,10 +106,8 @@ class _Page:
             verdict="open",
             language=self.language or None,
             limit=AHEAD,
-            after=self.last,
         )
         self.ahead.extend(page.items)
-        self.last = page.items[-1].id if page.next else None
 
     def _first(self) -> Audit | None:
         return self.ahead[0] if self.ahead else None
@@ -167,10 +165,10 @@ class _Page:
         said: Any = {"verdict": "wrong", "faithful": True} if verdict == "misled" else {"verdict": verdict}
         try:
             judged = await audits.judge(audit.id, tenant=self.visit.tenant, **said, by=by)
-        except Conflict:
+        except (Conflict, NotFound) as exc:
             self.ahead.popleft()
             await self._draw()
-            self.visit.tell(t("audit.taken"))
+            self.visit.tell(t("audit.taken" if isinstance(exc, Conflict) else "audit.erased"))
             return
         self.ahead.popleft()
         paused = await self._paused(judged)
