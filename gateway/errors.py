@@ -4,6 +4,7 @@ SekishoError                   500
 ├── InvalidRequest             400  the body or a parameter is not what the contract says
 ├── NotAuthenticated           401  no key, or one we don't know
 ├── NotAllowed                 403  the key's role may not do this
+│   └── UserDisabled                an admin keeps this user out
 ├── NotFound                   404  no such thing, or it belongs to another tenant
 ├── TooSlow                    408  the body did not come in time
 ├── Conflict                   409  somebody else changed or claimed it first
@@ -37,6 +38,7 @@ __all__ = [
     "TooSlow",
     "ToolCalled",
     "UpstreamUnavailable",
+    "UserDisabled",
 ]
 
 
@@ -68,6 +70,10 @@ class NotAllowed(SekishoError):  # noqa: N818
     """The key's role may not do this."""
 
     status, type, code = 403, "permission_error", "role_not_allowed"
+
+
+class UserDisabled(NotAllowed):
+    """An admin keeps this user out."""
 
 
 class NotFound(SekishoError):  # noqa: N818

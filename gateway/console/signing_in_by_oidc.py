@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 from gateway.assembly import Services
 from gateway.console.signing_in import form, over_tls, root_of, signed_in
 from gateway.console.texts import UiLanguage, preferred
-from gateway.errors import Conflict, InvalidRequest, NotAllowed, NotAuthenticated
+from gateway.errors import Conflict, InvalidRequest, NotAllowed, NotAuthenticated, UserDisabled
 from gateway.people.oidc import Oidc
 
 __all__ = ["back", "router", "start"]
@@ -52,6 +52,8 @@ async def back(request: Request) -> Response:
         found = await oidc.finish(_address(request), request.query_params, kept)
         tenant = oidc.tenant
         user = await services.people.users.welcome(found.subject, found.name, tenant=tenant, role=found.role)
+    except UserDisabled:
+        return form(request, _language(request), problem="disabled", status=403)
     except NotAllowed:
         return form(request, _language(request), problem="no_role", status=403)
     except (NotAuthenticated, Conflict, InvalidRequest) as exc:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.database import reading, writing
-from gateway.errors import Conflict, InvalidRequest, NotFound
+from gateway.errors import Conflict, InvalidRequest, NotFound, UserDisabled
 from gateway.people.names import refuse_taken
 from gateway.people.passwords import hashed
 from gateway.people.tenants import check_tenant
@@ -106,16 +106,19 @@ class Users:
         Raises:
             Conflict: if another user or a key of the tenant has that name already.
             InvalidRequest: naming what can't be used.
+            UserDisabled: if they are kept out, whatever the provider says.
         """
         name = _checked(name, tenant, role)
         if subject != storable(subject):
             raise InvalidRequest("a user's subject has no NUL", param="subject")
-        query = select(users.c.id).where(users.c.subject == subject)
+        query = select(users.c.id, users.c.disabled_at).where(users.c.subject == subject)
         try:
             async with writing(self._db, "users") as connection:
-                id_ = await connection.scalar(query)
-                if id_ is None:
-                    id_ = str(uuid.uuid4())
+                known = (await connection.execute(query)).first()
+                if known and known.disabled_at:
+                    raise UserDisabled(f"{name} is disabled")
+                id_ = known.id if known else str(uuid.uuid4())
+                if not known:
                     await connection.execute(insert(users).values(_row(id_, name) | {"subject": subject}))
                 await self._set_role(connection, name, {"user_id": id_, "tenant": tenant, "role": role})
         except IntegrityError as exc:

@@ -51,6 +51,18 @@ def test_whom_the_identity_provider_gives_no_role_stays_outside(
         assert "sekisho_session" not in {one.get("name") for one in guest.page.context.cookies()}
 
 
+def test_who_was_disabled_is_told_so_by_the_form(
+    desk: Gateway, chromium: Chromium, identity_provider: IdentityProvider
+) -> None:
+    identity_provider.claims = {"sub": "11", "preferred_username": "mori", "groups": ["helpdesk"]}
+    with chromium.person(desk.url) as mori:
+        mori.page.goto("/console/oidc/start")
+        expect(mori.page.locator("header .who")).to_contain_text("mori")
+        desk.do(desk.services.people.users.disable("mori"))
+        mori.page.goto("/console/oidc/start")
+        expect(mori.page.get_by_role("alert")).to_contain_text("disabled")
+
+
 @pytest.mark.parametrize(
     ("subject", "name", "reason"),
     [
