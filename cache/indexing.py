@@ -129,9 +129,9 @@ async def reindex(
     store: EntryStore, index: VectorIndex, encoder: Encoder, *, progress: Progress | None = None
 ) -> Disagreement:
     """Rebuild the index from SQL; returns what still differs after it, which should be nothing."""
+    await index.clear()  # first: a gateway beside us indexes at once what counts as behind
     async with store.db.begin() as connection:
         await connection.execute(update(entries).values(indexed_revision=0))
-    await index.clear()
     await index_pending(store, index, encoder, progress=progress)
     return await disagreement(store, index)
 

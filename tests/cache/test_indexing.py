@@ -10,6 +10,7 @@ from cache.indexing import disagreement, index_pending, reindex, repair, shelf_k
 from cache.matching.evidence import spread
 from cache.store import EntryStore
 from encoders import Vector
+from storage.testing import MemoryIndex
 from storage.vectors import IndexUnavailable, Point, VectorIndex
 from tests.cache.shelves import WordEncoder, content
 
@@ -107,6 +108,23 @@ async def test_reindexing_makes_a_broken_index_agree_with_sql(
     assert not await reindex(store, index, encoder, progress=seen.append)
     assert len(await index.ids()) == 2
     assert sum(seen) == 2
+
+
+async def test_reindexing_loses_nothing_to_a_gateway_that_indexes_beside_it(
+    store: EntryStore, encoder: WordEncoder
+) -> None:
+    class Shared(MemoryIndex):
+        """A server, which a gateway writes to until it has deleted everything."""
+
+        async def clear(self) -> None:
+            await index_pending(store, self, encoder)
+            await super().clear()
+
+    await store.create("shop", content("One?", "Eins?"), by="ann", state="active")
+    shared = Shared(encoder.identity)
+    await index_pending(store, shared, encoder)
+    assert not await reindex(store, shared, encoder)
+    assert len(await shared.ids()) == 2
 
 
 class Encodes(WordEncoder):
