@@ -15,6 +15,7 @@ from gateway.retention.wiping import delete_tickets
 from gateway.retention.words import wipe_example
 from gateway.settings.people import RetentionSettings
 from storage.schema import (
+    asked_by_somebody,
     audits,
     deliveries,
     draft_labels,
@@ -85,9 +86,16 @@ class Ageing:
         return erasure
 
     async def _tickets(self, cut: datetime) -> Counter[str]:
-        """Closed tickets and all that hangs on them; suggestions, most of which came from tickets."""
+        """Closed tickets and all that hangs on them; suggestions, most of which came from tickets.
+
+        Those that ask for an entry to be read again stay: they hold no asker's words, and say that it was.
+        """
         counts: Counter[str] = Counter()
-        closed = (tickets.c.state.in_(("answered", "dismissed")), tickets.c.updated_at < cut)
+        closed = (
+            asked_by_somebody,
+            tickets.c.state.in_(("answered", "dismissed")),
+            tickets.c.updated_at < cut,
+        )
         query = select(tickets.c.id).where(*closed)
         while True:
             async with self._db.begin() as connection:

@@ -20,6 +20,7 @@ from cache.store.content import content_of
 from encoders import encode_one
 from gateway.domain import Draft, Passage, Step
 from gateway.rag.documents import Documents
+from gateway.retention.ageing import Ageing
 from gateway.review.closing import Review
 from gateway.review.closing.promotion import Publication
 from gateway.review.entries.rereview import (
@@ -30,6 +31,7 @@ from gateway.review.entries.rereview import (
     review_overdue,
 )
 from gateway.review.tickets import NewTicket, Ticket, Tickets, open_within
+from gateway.settings.people import RetentionSettings
 from storage.edge import EdgeIndex
 from storage.schema import tickets
 from storage.sql import Database
@@ -461,6 +463,20 @@ async def test_who_was_asked_before_the_day_and_read_the_entry_after_it_is_not_a
         by="Sato",
     )
     assert await review_overdue(office.database, today=today + timedelta(days=301), overdue="stale") == 1
+
+
+async def test_who_read_an_overdue_entry_is_not_asked_again_when_old_tickets_are_deleted(
+    office: Office,
+) -> None:
+    card = await office.keep(sources=(), review_by=date(2026, 1, 1))
+    await review_overdue(office.database, today=date(2026, 1, 2), overdue="stale")
+    stale = await office.entries.get("acme", card.id)
+    await approve_again(office.tickets, office.entries, stale, revision=stale.revision, by="Sato")
+    async with office.database.begin() as connection:
+        await connection.execute(update(tickets).values(updated_at=datetime.now(UTC) - timedelta(days=91)))
+    assert await Ageing(office.database, RetentionSettings(tickets_days=90)).forget() is None
+    assert await review_overdue(office.database, today=date(2026, 4, 10), overdue="stale") == 0
+    assert await office.state(card) == "active"
 
 
 def draft_of(*sources: str) -> tuple[Step, ...]:
