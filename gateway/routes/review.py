@@ -42,6 +42,7 @@ class AnswerBody(ReviewBody):
     """The answer to a ticket, and what its verified entry is to be if it is published."""
 
     answer: Answer
+    revision: Annotated[int | None, Field(ge=1)] = None  # of the ticket, as the reviewer read it
     publish: bool = False
     accept_collisions: bool = False  # publish it although it would compete with another entry
     kind: EntryKind = "ground_truth"
@@ -109,9 +110,15 @@ async def dismiss(
 async def answer(
     ticket_id: str, body: AnswerBody, caller: ReviewerDep, services: ServicesDep
 ) -> dict[str, Any]:
-    """Answer a ticket; published, the answer serves the next who asks."""
+    """Answer a ticket; published, the answer serves the next who asks.
+
+    409 if another holds it, or a source of its entry changed since `revision`.
+    """
     said = replace(
-        _review(body), answer=body.answer, publication=_publication(body) if body.publish else None
+        _review(body),
+        answer=body.answer,
+        publication=_publication(body) if body.publish else None,
+        revision=body.revision,
     )
     approval = services.approvals.begin(accept_collisions=body.accept_collisions)
     with refusals_named():

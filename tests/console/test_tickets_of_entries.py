@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from cache.entries import Entry, Source
+from gateway.console.pages import ticket
 from gateway.domain import Conversation, Question, Turn
 from tests.console.browsing import Chromium, opened
 from tests.gateway.running import Gateway
@@ -32,10 +34,10 @@ def kept(desk: Gateway, id_: str) -> Entry:
     return found
 
 
-def announced(desk: Gateway, document: str) -> list[Any]:
-    """The entries that a second version of a document makes stale."""
+def announced(desk: Gateway, document: str, version: str = "v2") -> list[Any]:
+    """The entries that another version of a document makes stale, or leaves so."""
     with desk.http("admin") as admin:
-        body = {"document": document, "version": "v2"}
+        body = {"document": document, "version": version}
         found: list[Any] = admin.post("/v1/documents/changed", json=body).raise_for_status().json()["stale"]
     return found
 
@@ -59,9 +61,9 @@ def test_a_disputed_answer_that_is_corrected_keeps_its_sources(desk: Gateway, ch
     with desk.http() as client:
         served = client.post("/v1/answers", json={"question": question, "user": "u1"})
         said = {"request_id": served.headers["x-request-id"], "verdict": "down"}
-        [ticket] = client.post("/v1/feedback", json=said).json()["tickets"]
+        [disputed] = client.post("/v1/feedback", json=said).json()["tickets"]
     with chromium.person(desk.url) as sato:
-        publish(sato.sign_in(at=f"/console/tickets/{ticket}"), "Three weeks.")
+        publish(sato.sign_in(at=f"/console/tickets/{disputed}"), "Three weeks.")
     after = kept(desk, id_)
     assert (after.answer, after.state, after.sources) == (
         "Three weeks.",
@@ -83,6 +85,42 @@ def test_an_entry_that_was_reviewed_stays_active_when_the_same_version_is_announ
     assert kept(desk, id_).sources == (Source("kayaks.pdf", "v2"), Source("boats.pdf", ""))
     assert not announced(desk, "kayaks.pdf")
     assert kept(desk, id_).state == "active"
+
+
+def test_a_reviewer_is_shown_what_changes_while_they_write_and_answers_that(
+    desk: Gateway, chromium: Chromium
+) -> None:
+    id_ = entry(desk, "May I borrow a sledge in April?", "sledges.pdf")
+    assert announced(desk, "sledges.pdf")
+    ticket = review_of(desk, id_)["id"]
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at=f"/console/tickets/{ticket}")
+        page.locator(".answer-field textarea").first.fill("No, only until March.")
+        expect(page.locator(".holder")).to_have_text("with sato")
+        expect(page.locator(".why .strong", has_text="sledges.pdf")).to_have_count(1)
+        assert announced(desk, "sledges.pdf", "v3")
+        expect(page.locator(".notice")).to_contain_text("changed again meanwhile")
+        expect(page.locator(".why .strong", has_text="sledges.pdf")).to_have_count(2)
+        expect(page.locator(".answer-field textarea").first).to_have_value("No, only until March.")
+        page.locator("button.publish").click()
+        expect(page.locator(".closed")).to_contain_text("until March")
+    assert kept(desk, id_).sources == (Source("sledges.pdf", "v3"),)
+
+
+def test_what_the_page_has_not_shown_yet_is_not_approved(
+    desk: Gateway, chromium: Chromium, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ticket, "WATCH_S", 3_600.0)
+    id_ = entry(desk, "May I borrow a raft in winter?", "rafts.pdf")
+    assert announced(desk, "rafts.pdf")
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at=f"/console/tickets/{review_of(desk, id_)['id']}")
+        expect(page.locator(".answer-field textarea").first).to_have_value("Old answer.")
+        assert announced(desk, "rafts.pdf", "v3")
+        for button in ("publish", "deliver"):
+            page.locator(f"button.{button}").click()
+            expect(page.locator(".told.problem")).to_contain_text("a source of this entry changed")
+    assert (kept(desk, id_).state, review_of(desk, id_)["answer"]) == ("stale", None)
 
 
 def test_an_answer_to_an_asker_closes_no_review_of_an_entry(desk: Gateway, chromium: Chromium) -> None:

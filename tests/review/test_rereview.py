@@ -13,12 +13,14 @@ import pytest
 from sqlalchemy import update
 
 from cache.entries import Entry, Source
+from cache.errors import EntryConflict
 from cache.indexing import disagreement, index_pending
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.store.content import content_of
 from encoders import encode_one
 from gateway.domain import Draft, Passage, Step
+from gateway.errors import Conflict
 from gateway.rag.documents import Documents
 from gateway.retention.ageing import Ageing
 from gateway.review.closing import Review
@@ -42,6 +44,7 @@ from tests.review.asking import closing_desk, dismiss, question
 
 OLD = "# Fees\n\nA residence card is 300 yen.\n\nPay at window 5.\n"
 NEW = OLD.replace("300", "400")
+NEWEST = OLD.replace("300", "500")
 CARD = "How much is a residence card?"
 LIKE_CARD = "How much is a new residence card?"
 
@@ -89,9 +92,11 @@ class Office:
     async def asked(self, *, tenant: str = "acme") -> tuple[Ticket, ...]:
         return (await self.tickets.list(tenant=tenant)).items
 
-    async def publish(self, ticket_id: str, answer: str, **said: Any) -> tuple[Ticket, Entry]:
+    async def publish(
+        self, ticket_id: str, answer: str, *, revision: int | None = None, **said: Any
+    ) -> tuple[Ticket, Entry]:
         closing = closing_desk(self.database, self.tickets).closing
-        review = Review(answer=answer, publication=Publication(**said))
+        review = Review(answer=answer, publication=Publication(**said), revision=revision)
         closed = await closing.close(ticket_id, review, tenant="acme", by="Sato")
         return closed.ticket, closed.entry
 
@@ -242,7 +247,7 @@ async def test_a_change_while_the_ticket_waits_is_added_to_it(office: Office) ->
     events = await office.tickets.events(ticket.id, tenant="acme")
     assert [event.event for event in events] == ["opened", "changed"]
     await approve_again(
-        office.tickets, office.entries, await office.entries.get("acme", card.id), revision=2, by="Sato"
+        office.tickets, office.entries, await office.entries.get("acme", card.id), revision=3, by="Sato"
     )
     again = await office.entries.get("acme", card.id)
     assert again.sources == (Source("fees.md", version(newest)), Source("hours.md", "old"))
@@ -267,6 +272,65 @@ async def test_an_entry_that_is_still_right_comes_back_with_the_new_version(offi
     await office.read()
     assert await office.state(card) == "stale"
     assert [one.state for one in await office.asked()] == ["answered", "open"]
+
+
+async def test_still_right_approves_no_version_that_came_after_the_entry_was_read(office: Office) -> None:
+    card = await office.keep()
+    office.write("fees.md", NEW)
+    await office.read()
+    read = await office.entries.get("acme", card.id)
+    office.write("fees.md", NEWEST)
+    await office.read()
+    with pytest.raises(EntryConflict):
+        await approve_again(office.tickets, office.entries, read, revision=read.revision, by="Sato")
+    again = await office.entries.get("acme", card.id)
+    assert (again.state, again.sources) == ("stale", card.sources)
+    changes = [(one.change, one.by, one.revision) for one in await office.entries.history("acme", card.id)]
+    assert changes[1:] == [("outdated", "gateway", 2), ("outdated", "gateway", 3)]
+
+
+async def test_an_answer_approves_no_version_that_came_after_its_ticket_was_read(office: Office) -> None:
+    card = await office.keep()
+    office.write("fees.md", NEW)
+    await office.read()
+    (read,) = await office.asked()
+    await office.tickets.claim(read.id, tenant="acme", by="Sato")
+    office.write("fees.md", NEWEST)
+    await office.read()
+    with pytest.raises(Conflict, match="a source of this entry changed since"):
+        await office.publish(read.id, "400 yen.", revision=read.revision)
+    (waiting,) = await office.asked()
+    assert (await office.state(card), waiting.state, waiting.answer) == ("stale", "claimed", None)
+    _, entry = await office.publish(read.id, "500 yen.", revision=waiting.revision)
+    assert (entry.state, entry.sources) == ("active", (Source("fees.md", version(NEWEST)),))
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["a revision", "none"])
+async def test_a_claim_and_a_release_change_nothing_that_was_read(office: Office, named: bool) -> None:
+    await office.keep()
+    await office.tell("fees.md", "2")
+    await office.tell("fees.md", "3")
+    (read,) = await office.asked()
+    for _ in range(2):
+        await office.tickets.claim(read.id, tenant="acme", by="Sato")
+        await office.tickets.release(read.id, tenant="acme", by="Sato")
+    _, entry = await office.publish(read.id, "300 yen.", revision=read.revision if named else None)
+    assert entry.sources == (Source("fees.md", "3"),)
+
+
+async def test_a_change_while_an_answer_is_put_together_is_approved_by_nobody(office: Office) -> None:
+    card = await office.keep()
+    await office.tell("fees.md", "2")
+    (ticket,) = await office.asked()
+    review = Review(answer="400 yen.", publication=Publication())
+
+    async def it_changes_again(_: Entry) -> None:
+        await office.tell("fees.md", "3")
+
+    closing = closing_desk(office.database, office.tickets).closing
+    with pytest.raises(Conflict, match="a source of this entry changed since"):
+        await closing.close(ticket.id, review, tenant="acme", by="Sato", check=it_changes_again)
+    assert await office.state(card) == "stale"
 
 
 async def asked_about_words(office: Office, entry_id: str) -> NewTicket:

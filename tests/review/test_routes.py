@@ -334,6 +334,20 @@ async def test_a_document_kept_elsewhere_is_told_of_and_its_entry_read_again(gat
     assert (await gateway.ask("admin", "POST", "/v1/documents/changed", told))["stale"] == []
 
 
+async def test_an_answer_names_the_revision_of_the_ticket_that_was_read(gateway: Gateway) -> None:
+    await gateway.ask("sato", "POST", "/v1/entries", {**ENTRY, "sources": [{"document": "cms/7"}]})
+    await gateway.ask("admin", "POST", "/v1/documents/changed", {"document": "cms/7", "version": "2"})
+    [read] = (await gateway.ask("sato", "GET", "/v1/tickets"))["tickets"]
+    await gateway.ask("admin", "POST", "/v1/documents/changed", {"document": "cms/7", "version": "3"})
+    path, answer = f"/v1/tickets/{read['id']}", {"answer": "17,000 yen.", "publish": True}
+    refused = await gateway.ask("sato", "POST", f"{path}/answer", answer | {"revision": read["revision"]})
+    assert (gateway.status, refused["error"]["code"]) == (409, "conflict")
+    now = await gateway.ask("sato", "GET", path)
+    assert [(step["now"], step.get("revision")) for step in now["steps"]] == [("2", None), ("3", 2)]
+    done = await gateway.ask("sato", "POST", f"{path}/answer", answer | {"revision": now["revision"]})
+    assert done["entry"]["sources"][0]["version"] == "3"
+
+
 async def test_an_editor_of_an_old_revision_brings_no_stale_entry_back(gateway: Gateway) -> None:
     made = await gateway.ask("sato", "POST", "/v1/entries", {**ENTRY, "sources": [{"document": "cms/7"}]})
     await gateway.ask("admin", "POST", "/v1/documents/changed", {"document": "cms/7", "version": None})

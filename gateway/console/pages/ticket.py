@@ -31,6 +31,7 @@ from gateway.errors import NotFound
 from gateway.review.closing import Review
 from gateway.review.closing.promotion import OF_ENTRY
 from gateway.review.entries.approval import would_be
+from gateway.review.entries.rereview import has_changed_since
 from gateway.review.judgements import Drafted, drafted
 from gateway.review.queue import QueueView, Wish
 from gateway.review.queue.waiting import Waiting
@@ -69,7 +70,7 @@ class _Page:
         with ui.element("div").classes("ticket"):
             with ui.element("div").classes("stack"):
                 asked(self.visit, self.ticket)
-                stopped(self.visit, self.ticket)
+                self.why = ui.element("div")
                 self._draft_card()
                 passages(self.visit, self._contexts())
                 self.near = ui.element("div")
@@ -83,16 +84,39 @@ class _Page:
         ui.timer(WATCH_S, self.visit.action(self._watch, role="viewer"), immediate=False)
 
     async def _draw(self, entry: Entry | None) -> None:
-        """Head, answer and history again, as the ticket stands now."""
-        for part in (self.head, self.side, self.history, self.notice):
+        """Head, what is known, answer and history again, as the ticket stands now."""
+        for part in (self.side, self.history, self.notice):
             part.clear()
-        with self.head:
-            self._head()
+        self._read(self.ticket)
         with self.side:
             self._side(entry)
         events = await self.visit.services.tickets.events(self.ticket.id, tenant=self.visit.tenant)
         with self.history:
             happened(self.visit, events)
+
+    def _read(self, now: Ticket) -> None:
+        """Head and what is known again, which is what an answer is given to; what is being written stays."""
+        is_new = has_changed_since(now, self.ticket.revision)
+        self.ticket = now
+        if self.editor is not None:
+            self.editor.ticket = now
+        self.head.clear()
+        self.why.clear()
+        with self.head:
+            self._head()
+        with self.why:
+            stopped(self.visit, now)
+        if is_new:
+            self._notice("history", self.visit.t("ticket.source_again"))
+
+    def _notice(self, icon: str, text: str, *, answer: str | None = None) -> None:
+        self.notice.clear()
+        with self.notice, ui.element("div").classes("notice").props("role=alert"):
+            ui.icon(icon)
+            with ui.element("div").classes("stack tight"):
+                ui.label(text).classes("strong")
+                if answer:
+                    ui.label(answer).classes("pre")
 
     def _head(self) -> None:
         t, ticket = self.visit.t, self.ticket
@@ -219,38 +243,20 @@ class _Page:
         now = await self.visit.services.tickets.get(self.ticket.id, tenant=self.visit.tenant)
         if now.revision == self.ticket.revision:
             return
-        self.ticket = now
-        if now.claimed_by == self.visit.person.name or (now.state == "open"):
-            self.head.clear()
-            with self.head:
-                self._head()
-            return
-        self.head.clear()
-        self.notice.clear()
-        with self.head:
-            self._head()
-        with self.notice, ui.element("div").classes("notice").props("role=alert"):
-            ui.icon("group")
-            with ui.element("div").classes("stack tight"):
-                ui.label(self.visit.t(f"ticket.meanwhile.{now.state}", name=now.claimed_by)).classes("strong")
-                if now.answer:
-                    ui.label(now.answer).classes("pre")
+        self._read(now)
+        if now.claimed_by != self.visit.person.name and now.state != "open":
+            text = self.visit.t(f"ticket.meanwhile.{now.state}", name=now.claimed_by)
+            self._notice("group", text, answer=now.answer)
 
     async def _claim(self) -> None:
-        self.ticket = await self.visit.services.tickets.claim(self.ticket.id, **self.by)
-        self.head.clear()
-        with self.head:
-            self._head()
+        self._read(await self.visit.services.tickets.claim(self.ticket.id, **self.by))
 
     async def _claim_quietly(self) -> None:
         if self.ticket.state == "open":
             await self._claim()
 
     async def _release(self, *, as_admin: bool = False) -> None:
-        self.ticket = await self.visit.services.tickets.release(self.ticket.id, **self.by, as_admin=as_admin)
-        self.head.clear()
-        with self.head:
-            self._head()
+        self._read(await self.visit.services.tickets.release(self.ticket.id, **self.by, as_admin=as_admin))
 
     async def _reopen(self) -> None:
         await self.visit.services.desk.closing.take_back(self.ticket.id, **self.by)

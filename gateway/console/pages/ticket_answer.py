@@ -53,7 +53,7 @@ class Editor:
         on_done: Callable[[], Awaitable[None]],
     ) -> None:
         self.visit = visit
-        self.ticket = ticket
+        self.ticket = ticket  # as it was shown last
         self.draft = draft
         self.entry = entry
         self.alike = alike
@@ -157,22 +157,23 @@ class Editor:
 
     async def deliver(self) -> None:
         """The asker gets the answer; nothing is kept for others."""
-        await self._close(self.ticket.id, Review(answer=self.answer.value))
+        said = Review(answer=self.answer.value, revision=self.ticket.revision)
+        await self._close(self.ticket.id, said)
         await self._done("ticket.delivered", left=await self._alike_too(None))
 
     async def publish(self) -> None:
         """The asker gets the answer, and so does from now on whoever asks this."""
         if not self.answer.value.strip():
             raise InvalidRequest("the answer is empty", param="answer")
-        approval = self.visit.services.approvals.begin()
+        approval, read = self.visit.services.approvals.begin(), self.ticket.revision
         try:
-            entry = await self._published(approval)
+            entry = await self._published(approval, read)
         except _Competes as found:
             self._show(found.rivals)
             if not await self._meant(found.rivals):
                 return
             approval.accept()
-            entry = await self._published(approval)
+            entry = await self._published(approval, read)
         text = "ticket.published" if entry.state == "active" else "ticket.published_as_draft"
         await self._done(text, left=await self._alike_too(entry.id))
 
@@ -183,13 +184,13 @@ class Editor:
         self.visit.tell(" ".join(told))
         await self._on_done()
 
-    async def _published(self, approval: Approval) -> Entry:
+    async def _published(self, approval: Approval, read: int) -> Entry:
         async def check(entry: Entry) -> None:
             if rivals := await approval.rivals(entry):
                 raise _Competes(rivals)
             await approval.check(entry)
 
-        said = Review(answer=self.answer.value, publication=self._publication())
+        said = Review(answer=self.answer.value, publication=self._publication(), revision=read)
         entry = (await self._close(self.ticket.id, said, check=check)).entry
         assert entry is not None  # noqa: S101 - for the type checker: it was published
         await index_now(self.visit.services)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -20,6 +20,7 @@ from cache.store.queries import changing
 from gateway.errors import Conflict, InvalidRequest, NotFound, SekishoError
 from gateway.review.closing.promotion import OF_ENTRY, Publication, prepared, publish_within, to_be
 from gateway.review.closing.rehearsal import together, touched
+from gateway.review.entries.rereview import refuse_unread
 from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples, Proposal
 from gateway.review.judgements import Judgements, draft_of
 from gateway.review.tickets import Ticket, Tickets
@@ -47,6 +48,7 @@ class Review:
     topic: str = ""  # of must_not
     faithful: bool | None = None  # whether the draft was supported by its passages
     comment: str = ""
+    revision: int | None = None  # of the ticket, as the reviewer read it; None: as it is found
 
     def __post_init__(self) -> None:
         if self.publication is not None and self.answer is None:
@@ -99,10 +101,11 @@ class Closing:
 
         Raises:
             NotFound, InvalidRequest: naming the field; CacheError: if the entry can't be kept.
-            Conflict: if another holds the ticket, it was closed otherwise, or the question waits as an
-                example of another class.
+            Conflict: if another holds the ticket, it was closed otherwise, a source of its entry changed
+                since it was read, or the question waits as an example of another class.
         """
         ticket, content = await self._tickets.get(ticket_id, tenant=tenant), None
+        review = replace(review, revision=review.revision or ticket.revision)
         if ticket.state not in ("answered", "dismissed"):
             await self.refuse_unfit(ticket, review)
             if review.publication is not None:
@@ -218,6 +221,7 @@ class Closing:
                 connection, ticket.id, tenant=ticket.tenant, by=by, answer=review.answer,
                 entry_id=entry.id if entry else review.entry_id,
             )  # fmt: skip
+        refuse_unread(closed, review.revision or ticket.revision)
         return Closed(closed, entry, example)
 
     async def _repeated(self, ticket: Ticket, review: Review, *, by: str) -> Closed:

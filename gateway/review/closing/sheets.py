@@ -62,7 +62,6 @@ class Decided:
 
     line: int
     ticket: str
-    revision: int
     review: Review
 
 
@@ -168,7 +167,7 @@ class DecidedReviews:
                 case Decided() if lines.setdefault(row.ticket, row.line) != row.line:
                     return Refusal(row.line, "id", f"expected another than in line {lines[row.ticket]}")
             ticket = await self._tickets.get(row.ticket, tenant=tenant)
-            _refuse_if_changed(ticket, row.revision, by=by)
+            _refuse_if_changed(ticket, row.review.revision, by=by)
             check = self._approvals.begin(accept_collisions=False).check
             await self._closing.look(ticket, row.review, by=by, check=check)
         except REFUSALS as wrong:
@@ -219,7 +218,7 @@ def _refusal(line: int, wrong: SekishoError | CacheError, *, of: str = "id") -> 
     return Refusal(line, "answer", str(wrong))
 
 
-def _refuse_if_changed(ticket: Ticket, revision: int, *, by: str) -> None:
+def _refuse_if_changed(ticket: Ticket, revision: int | None, *, by: str) -> None:
     if ticket.revision != revision:
         raise Conflict(f"ticket {ticket.id} has changed since it was exported; it is {ticket.state}")
     if ticket.state not in WAITING or (ticket.claimed_by or by) != by:
@@ -241,8 +240,9 @@ def _decided(line: int, values: Mapping[str, Any]) -> Decided | _Undecided:
         topic=texts.get("topic", ""),
         faithful=_yes(texts, "faithful"),
         comment=texts.get("comment", ""),
+        revision=int(texts["revision"]),
     )
-    return Decided(line, texts["id"], int(texts["revision"]), review)
+    return Decided(line, texts["id"], review)
 
 
 def _answer(texts: Mapping[str, str]) -> str:

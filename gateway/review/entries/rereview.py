@@ -1,7 +1,8 @@
 """Entries that a person has to look at again: a document behind them changed, or their day has come.
 
 The entry goes stale and its ticket opens in one transaction, so neither is ever without the other, and doing
-it twice changes nothing. While a ticket waits, further changes are added to it.
+it twice changes nothing. While a ticket waits, further changes are added to it; ticket and entry are in
+another revision then, so that nobody approves a version of a document that they were not shown.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from cache.store.rows import entries_from_rows
 from cache.store.sources import Outdated, outdate, rename, set_stale
 from gateway.database import writing
 from gateway.errors import Conflict
-from gateway.rendering import rendered
-from gateway.review.tickets import WAITING, NewTicket, Tickets, open_within, record_event
+from gateway.rendering import rendered, rendered_object
+from gateway.review.tickets import WAITING, NewTicket, Ticket, Tickets, open_within, record_event
 from storage.parts import in_parts
 from storage.schema import entries, tickets
 from storage.sql import Database
@@ -37,8 +38,10 @@ __all__ = [
     "SourceChange",
     "approve_again",
     "follow_renamed",
+    "has_changed_since",
     "outdate_and_ask",
     "present_sources",
+    "refuse_unread",
     "review_overdue",
 ]
 
@@ -184,22 +187,37 @@ async def present_sources(db: Database, entry: Entry) -> tuple[Source, ...]:
     )
 
 
+def refuse_unread(ticket: Ticket, revision: int) -> None:
+    """Raise `Conflict` if a source changed since that revision of the ticket, which is what was read."""
+    if has_changed_since(ticket, revision):
+        raise Conflict(
+            f"a source of this entry changed since ticket {ticket.id} was read at revision {revision}: "
+            f"read it again"
+        )
+
+
+def has_changed_since(ticket: Ticket, revision: int) -> bool:
+    """Whether a source changed since that revision of a ticket that asks for its entry to be read."""
+    came = [step.get("revision", 1) for step in ticket.steps if step.get("type") == "source_change"]
+    return max(came, default=1) > revision
+
+
 async def _ask(
     connection: AsyncConnection, one: Outdated, changes: Sequence[SourceChange], *, by: str
 ) -> None:
     """Open a ticket, or add what it does not say yet to the one that waits."""
-    last = await _last_ticket(connection, one.entry)
-    if one.newly or last is None:
-        await _open(connection, one.entry, changes, reason=_reason(changes), by=by)
-        return
-    told = {change.document: change.now for change in _changes_in(last["steps"])}
-    new = [change for change in changes if told.get(change.document, "") != change.now]
+    last = None if one.newly else await _last_ticket(connection, one.entry)
+    told = {change.document: change.now for change in _changes_in(last["steps"])} if last else {}
+    new = [one for one in changes if one.document not in told or told[one.document] != one.now]
     if not new:
         return
-    if last["state"] in WAITING:
+    entry = one.entry
+    if not one.newly:  # who reads it at this moment has not seen this
+        entry = await set_stale(connection, entry, now=datetime.now(UTC), by=by)
+    if last is not None and last["state"] in WAITING:
         await _add(connection, last, new, by=by)
     else:
-        await _open(connection, one.entry, new, reason=_reason(new), by=by)
+        await _open(connection, entry, new, reason=_reason(new), by=by)
 
 
 async def _ask_as_due(connection: AsyncConnection, entry: Entry, overdue: Overdue) -> None:
@@ -248,10 +266,11 @@ async def _open(
 async def _add(
     connection: AsyncConnection, ticket: RowMapping, changes: Sequence[SourceChange], *, by: str
 ) -> None:
+    revision = ticket["revision"] + 1
     new = {
-        "steps": [*ticket["steps"], *map(rendered, changes)],
+        "steps": [*ticket["steps"], *(rendered_object(one) | {"revision": revision} for one in changes)],
         "reason": _reason(changes),
-        "revision": ticket["revision"] + 1,
+        "revision": revision,
         "updated_at": datetime.now(UTC),
     }
     await connection.execute(update(tickets).where(tickets.c.id == ticket["id"]).values(new))
