@@ -247,7 +247,9 @@ _MARK = (
 )
 
 
-async def _store(connection: AsyncConnection, document: SourceDocument) -> None:
+async def _store(
+    connection: AsyncConnection, document: SourceDocument, *, changed: datetime | None = None
+) -> None:
     id_ = _document_id(document.path)
     await connection.execute(
         insert(schema.documents).values(
@@ -258,7 +260,7 @@ async def _store(connection: AsyncConnection, document: SourceDocument) -> None:
             cut=_cut(document),
             language=document.language,
             text=document.text,
-            updated_at=datetime.now(UTC),
+            updated_at=changed or datetime.now(UTC),
         )
     )
     rows = [_passage_row(document.path, id_, at, chunk) for at, chunk in enumerate(document.chunks)]
@@ -270,13 +272,15 @@ async def _replace(
     connection: AsyncConnection, before: Row[*tuple[Any, ...]], document: SourceDocument
 ) -> list[DocumentChange]:
     """Store the document in the place of what it was; the change of its text, if that changed."""
-    text = await connection.scalar(select(_DOCUMENTS.text).where(_DOCUMENTS.id == before.id))
+    stored = select(_DOCUMENTS.text, _DOCUMENTS.updated_at).where(_DOCUMENTS.id == before.id)
+    text, changed = (await connection.execute(stored)).one()
     await _forget(connection, before.id)
-    await _store(connection, document)
     version = _version(document.text)
     if version == before.version:
+        await _store(connection, document, changed=changed)
         return []
-    return [DocumentChange(document=document.path, version=version, before=text or "", after=document.text)]
+    await _store(connection, document)
+    return [DocumentChange(document=document.path, version=version, before=text, after=document.text)]
 
 
 async def _forget(connection: AsyncConnection, document: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from cache.entries import Entry, Source
 from gateway.console.pages import ticket
-from gateway.domain import Conversation, Question, Turn
+from gateway.domain import Conversation, Draft, Passage, Question, Step, Turn
 from tests.console.browsing import Chromium, opened
 from tests.gateway.running import Gateway
 
@@ -121,6 +123,39 @@ def test_what_the_page_has_not_shown_yet_is_not_approved(
             page.locator(f"button.{button}").click()
             expect(page.locator(".told.problem")).to_contain_text("a source of this entry changed")
     assert (kept(desk, id_).state, review_of(desk, id_)["answer"]) == ("stale", None)
+
+
+def test_whoever_publishes_a_draft_of_an_older_document_is_told_first(
+    desk: Gateway, chromium: Chromium, tmp_path: Path
+) -> None:
+    ingest, file = desk.services.stores.documents.ingest, tmp_path / "skates.md"
+    file.write_text("# Skates\n\nA pair of skates is 300 yen.\n", "utf-8")
+    desk.do(ingest([tmp_path]))
+    turn = Turn("user", "What do skates cost?")
+    said = Conversation(turns=(turn,), tenant="default", request_id="r-skates")
+    draft = Draft(text="300 yen.", contexts=(Passage(text="300 yen.", source="skates.md"),), model="m")
+    id_ = desk.do(
+        desk.services.tickets.open(
+            Question(text=turn.text, language="en", conversation=said),
+            outcome="withheld", reason="unchecked", steps=(Step("rag", 1.0, draft),),
+        )
+    )  # fmt: skip
+    with chromium.person(desk.url) as sato:
+        page = sato.sign_in(at=f"/console/tickets/{id_}?do=e")
+        expect(page.locator(".answer-field textarea").first).to_have_value("300 yen.")
+        expect(page.locator(".changed-sources")).to_have_count(0)
+        file.write_text("# Skates\n\nA pair of skates is 400 yen.\n", "utf-8")
+        desk.do(ingest([tmp_path]))
+        page.locator("button.publish").click()
+        expect(page.locator(".told.problem")).to_contain_text("skates.md changed since this draft")
+        expect(page.locator(".changed-sources")).to_contain_text("skates.md changed since the draft")
+        page.reload()
+        expect(page.locator(".changed-sources")).to_contain_text("skates.md")
+        publish(page, "400 yen.")
+    ticket_ = desk.do(desk.services.tickets.get(id_, tenant="default"))
+    [source] = kept(desk, ticket_.entry_id).sources
+    assert source.version == sha256(file.read_bytes()).hexdigest()
+    desk.do(ingest([]))
 
 
 def test_an_answer_to_an_asker_closes_no_review_of_an_entry(desk: Gateway, chromium: Chromium) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import insert, update
 
 from cache.entries import Entry, Source
 from cache.errors import EntryConflict
@@ -22,6 +22,7 @@ from encoders import encode_one
 from gateway.domain import Draft, Passage, Step
 from gateway.errors import Conflict
 from gateway.rag.documents import Documents
+from gateway.rendering import rendered_steps
 from gateway.retention.ageing import Ageing
 from gateway.review.closing import Review
 from gateway.review.closing.promotion import Publication
@@ -35,7 +36,7 @@ from gateway.review.entries.rereview import (
 from gateway.review.tickets import NewTicket, Ticket, Tickets, open_within
 from gateway.settings.people import RetentionSettings
 from storage.edge import EdgeIndex
-from storage.schema import tickets
+from storage.schema import documents, outcomes, tickets
 from storage.sql import Database
 from storage.testing import MemoryIndex
 from storage.vectors import VectorIndex
@@ -567,3 +568,55 @@ async def test_a_published_answer_knows_what_it_came_from(
         hours = version("# Hours\n\nNine to five.\n")
         expected = (Source("hours.md", hours), Source("fees.md", "mine"))
     assert entry.sources == expected
+
+
+async def drafted(office: Office) -> str:
+    """A ticket on an answer of RAG, from the document as it is now."""
+    steps = draft_of("fees.md", "hours.md")
+    return await office.tickets.open(question(CARD), outcome="withheld", reason="unchecked", steps=steps)
+
+
+async def test_an_answer_from_an_older_version_is_not_published_as_from_the_present_one(
+    office: Office,
+) -> None:
+    ticket = await drafted(office)
+    office.write("fees.md", NEW)
+    await office.read()
+    with pytest.raises(Conflict, match=r"^fees\.md changed since this draft was written: read it again"):
+        await office.publish(ticket, "300 yen.")
+    assert (await office.entries.list("acme")).total == 0
+    assert (await office.tickets.get(ticket, tenant="acme")).answer is None
+    _, entry = await office.publish(ticket, "400 yen.", sources=(Source("fees.md", ""),))
+    assert entry.sources == (Source("fees.md", version(NEW)),)
+
+
+async def test_a_document_that_is_only_cut_otherwise_has_not_changed_since_the_draft(office: Office) -> None:
+    ticket = await drafted(office)
+    async with office.database.begin() as connection:
+        await connection.execute(update(documents).values(cut="as an earlier release did"))
+    await office.read()
+    _, entry = await office.publish(ticket, "300 yen.")
+    assert entry.sources[0] == Source("fees.md", version(OLD))
+
+
+async def test_a_disputed_answer_is_as_old_as_its_request(office: Office) -> None:
+    asked = NewTicket(
+        tenant="acme", group="", request_id="r-1", language="en", real_question=CARD, question=CARD,
+        outcome="disputed", reason="thumbs_down", steps=rendered_steps(draft_of("fees.md")),
+    )  # fmt: skip
+    row = {
+        "tenant": "acme",
+        "request_id": "r-1",
+        "at": datetime.now(UTC),
+        "question_hash": "",
+        "language": "en",
+    }
+    row |= {"outcome": "rag", "reason": "supported", "stage_ms": {}, "ms": 1.0}
+    async with office.database.begin() as connection:
+        await connection.execute(insert(outcomes).values(row))
+    office.write("fees.md", NEW)
+    await office.read()
+    async with office.database.begin() as connection:
+        ticket = await open_within(connection, asked, detail={"self_contained": True})
+    with pytest.raises(Conflict, match="changed since this draft"):
+        await office.publish(ticket, "300 yen.")

@@ -90,6 +90,8 @@ class _Page:
         self._read(self.ticket)
         with self.side:
             self._side(entry)
+        if self.editor is not None:
+            await self.editor.note_changed()
         events = await self.visit.services.tickets.events(self.ticket.id, tenant=self.visit.tenant)
         with self.history:
             happened(self.visit, events)

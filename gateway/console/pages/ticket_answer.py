@@ -14,11 +14,11 @@ from classifiers.text import normalise, only_words
 from gateway.console.components.confirm import confirmed
 from gateway.console.pages.entry_parts import competing
 from gateway.console.visit import Visit
-from gateway.errors import InvalidRequest
+from gateway.errors import Conflict, InvalidRequest
 from gateway.review.closing import Closed, Review
 from gateway.review.closing.promotion import Publication
 from gateway.review.entries.approval import Approval
-from gateway.review.entries.provenance import draft_sources
+from gateway.review.entries.provenance import changed_since_draft, draft_sources
 from gateway.review.judgements import Drafted
 from gateway.review.queue.bulk import each
 from gateway.review.queue.waiting import Waiting
@@ -60,6 +60,7 @@ class Editor:
         self._on_begin = on_begin
         self._on_done = on_done
         self._begun = False
+        self._changed: tuple[str, ...] = ()  # documents that are not any more what the draft was written from
 
     def build(self) -> None:
         """The fields, filled with what is known."""
@@ -102,6 +103,7 @@ class Editor:
         self.phrasings = self._lines("ticket.phrasings", "")
         self.suggested = ui.element("div").classes("line suggested")
         self.sources = self._lines("ticket.sources", "\n".join(self.named))
+        self.changed = ui.element("div")
         self.kind = ui.toggle(kinds, value="ground_truth").props("dense no-caps unelevated flat")
 
     def _line(self, label: str, value: str) -> ui.input:
@@ -113,6 +115,16 @@ class Editor:
     @property
     def _key(self) -> str:
         return f"answer-{self.ticket.id}"
+
+    async def note_changed(self) -> None:
+        """Say beside the sources which changed since the draft; who publishes after that has named them."""
+        async with self.visit.services.stores.database.connect() as connection:
+            self._changed = await changed_since_draft(connection, self.ticket)
+        self.changed.clear()
+        with self.changed:
+            if self._changed:
+                said = self.visit.t("ticket.changed_since_draft", names=", ".join(self._changed))
+                ui.label(said).classes("small warn-text changed-sources")
 
     async def restore(self) -> None:
         """Bring back what was being written in this tab when the page or the gateway restarted."""
@@ -191,7 +203,11 @@ class Editor:
             await approval.check(entry)
 
         said = Review(answer=self.answer.value, publication=self._publication(), revision=read)
-        entry = (await self._close(self.ticket.id, said, check=check)).entry
+        try:
+            entry = (await self._close(self.ticket.id, said, check=check)).entry
+        except Conflict:
+            await self.note_changed()
+            raise
         assert entry is not None  # noqa: S101 - for the type checker: it was published
         await index_now(self.visit.services)
         await approval.tell(entry, by=self.visit.person.name)
@@ -213,7 +229,9 @@ class Editor:
             kind=kind,
             question=question if question and question != self.ticket.question else None,
             phrasings=tuple(_lines_of(self.phrasings.value)),
-            sources=None if named == self.named else tuple(Source(name, "") for name in named),
+            sources=None
+            if named == self.named and not self._changed
+            else tuple(Source(name, "") for name in named),
         )
 
     def _show(self, found: Sequence[Collision]) -> None:

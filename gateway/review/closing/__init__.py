@@ -20,6 +20,7 @@ from cache.store.queries import changing
 from gateway.errors import Conflict, InvalidRequest, NotFound, SekishoError
 from gateway.review.closing.promotion import OF_ENTRY, Publication, prepared, publish_within, to_be
 from gateway.review.closing.rehearsal import together, touched
+from gateway.review.entries.provenance import refuse_changed
 from gateway.review.entries.rereview import refuse_unread
 from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples, Proposal
 from gateway.review.judgements import Judgements, draft_of
@@ -102,7 +103,8 @@ class Closing:
         Raises:
             NotFound, InvalidRequest: naming the field; CacheError: if the entry can't be kept.
             Conflict: if another holds the ticket, it was closed otherwise, a source of its entry changed
-                since it was read, or the question waits as an example of another class.
+                since it was read, a document of its draft since that was written, or the question waits as an
+                example of another class.
         """
         ticket, content = await self._tickets.get(ticket_id, tenant=tenant), None
         review = replace(review, revision=review.revision or ticket.revision)
@@ -205,6 +207,8 @@ class Closing:
         self, connection: AsyncConnection, ticket: Ticket, review: Review, content: Content | None, *, by: str
     ) -> Closed:
         entry = example = None
+        if review.publication is not None and review.publication.sources is None:
+            await refuse_changed(connection, ticket)
         if content is not None:
             entry = await publish_within(connection, self._entries, ticket, content, by=by)
         if review.gate is not None:

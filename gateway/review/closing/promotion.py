@@ -30,7 +30,7 @@ class Publication:
     kind: EntryKind = "ground_truth"
     question: str | None = None  # how the entry asks; None: as the ticket does
     phrasings: tuple[str, ...] = ()  # other ways to ask the same
-    sources: tuple[Source, ...] | None = None  # None: what the draft was written from
+    sources: tuple[Source, ...] | None = None  # None: what the draft was written from, if it is as it was
     group: str | None = None  # who may read it; None: the asker's group
     language: str | None = None  # None: that of the ticket
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sqlalchemy import select
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Source
 from cache.store.content import LONGEST_DOCUMENT, MOST_SOURCES
+from gateway.errors import Conflict
 from gateway.review.tickets import Ticket
-from storage.schema import documents
+from storage.schema import documents, outcomes
 from storage.sql import Database
 
-__all__ = ["draft_sources", "in_present_version"]
+__all__ = ["changed_since_draft", "draft_sources", "in_present_version", "refuse_changed"]
 
 
 def draft_sources(ticket: Ticket) -> tuple[Source, ...]:
@@ -33,6 +35,28 @@ async def in_present_version(db: Database, sources: Sequence[Source]) -> tuple[S
     return tuple(
         replace(source, version=source.version or versions.get(source.document, "")) for source in sources
     )
+
+
+async def changed_since_draft(connection: AsyncConnection, ticket: Ticket) -> tuple[str, ...]:
+    """Our own documents that the draft of a ticket was written from, and that have changed since."""
+    names = [source.document for source in draft_sources(ticket)]
+    if not names:
+        return ()
+    written = ticket.created_at
+    if ticket.outcome == "disputed":  # the draft went out; the ticket came when somebody was not content
+        same = (outcomes.c.tenant == ticket.tenant, outcomes.c.request_id == ticket.request_id)
+        written = await connection.scalar(select(func.min(outcomes.c.at)).where(*same)) or written
+    query = select(documents.c.path).where(documents.c.path.in_(names), documents.c.updated_at > written)
+    return tuple(await connection.scalars(query.order_by(documents.c.path)))
+
+
+async def refuse_changed(connection: AsyncConnection, ticket: Ticket) -> None:
+    """Raise `Conflict` if the draft says what a document does not say any more, for all that we know."""
+    if changed := await changed_since_draft(connection, ticket):
+        raise Conflict(
+            f"{', '.join(changed)} changed since this draft was written: read it again and name the sources",
+            param="sources",
+        )
 
 
 def _can_be_kept(name: str) -> bool:
