@@ -7,7 +7,8 @@ CacheError
 ├── InvalidEntry       a field of an entry can't be used
 │   ├── TooLong            it has more characters than are kept
 │   ├── DuplicatePhrasing  another active entry already answers exactly this
-│   └── AnswerWithdrawn    an entry that says just this was taken out of service
+│   ├── AnswerWithdrawn    an entry that says just this was taken out of service
+│   └── OutdatedRow        the entry changed since the row that is to replace it was exported
 ├── ForbiddenChange    the entry's state does not allow that change
 ├── SecondPersonNeeded who wrote an entry wants to activate it, where two persons are asked for
 ├── SuggestionNotFound no such suggestion for this tenant
@@ -28,6 +29,7 @@ __all__ = [
     "EntryNotFound",
     "ForbiddenChange",
     "InvalidEntry",
+    "OutdatedRow",
     "SecondPersonNeeded",
     "SuggestionDecided",
     "SuggestionNotFound",
@@ -95,6 +97,14 @@ class AnswerWithdrawn(InvalidEntry):
         said = f"this answer was withdrawn: the entry {other} is {state} (last changed on {changed})"
         super().__init__("state", said)
         self.other = other
+
+
+class OutdatedRow(InvalidEntry):
+    """A row was exported from another revision of the entry, and would undo what people changed since."""
+
+    def __init__(self, entry_id: str, *, state: str, found: int) -> None:
+        said = f"the entry {entry_id} changed since it was exported: it is {state} now, at revision {found}"
+        super().__init__("revision", said)
 
 
 class ForbiddenChange(CacheError):  # noqa: N818 - errors are named as facts

@@ -22,7 +22,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry, EntryState, Source
-from cache.errors import CacheError, EntryConflict, EntryNotFound, ForbiddenChange
+from cache.errors import CacheError, EntryConflict, EntryNotFound, ForbiddenChange, OutdatedRow
 from cache.store import queries
 from cache.store.arrivals import Arrivals
 from cache.store.claims import refuse_duplicates
@@ -75,6 +75,7 @@ class Incoming:
     state: EntryState = "active"
     id: str | None = None
     names_group: bool = True  # False: an entry that is there stays in its group
+    revision: int | None = None  # of the entry that it was read from; None: whatever it is now
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ class Put:
 
     entry: Entry
     change: str  # created | edited | unchanged
+    was: EntryState | None = None  # the state of an edited entry before
 
 
 class _NotKept(Exception):  # noqa: N818 - ends a transaction that was only tried
@@ -231,10 +233,12 @@ class EntryStore(ServedEntries):
         state = held_state(found, content, one.state) if self._two_persons else one.state
         if content_of(found) == content and found.state == state:
             return Put(found, "unchanged")
+        if one.revision not in (None, found.revision):
+            raise OutdatedRow(found.id, state=found.state, found=found.revision)
         moved = replace(found, state=state)
         changed = self._edited(moved, content, revision=found.revision)
         await arrivals.edit(changed)
-        return Put(changed, "edited")
+        return Put(changed, "edited", was=found.state)
 
     async def get(self, tenant: str, entry_id: str) -> Entry:
         """The entry.

@@ -1,11 +1,13 @@
 """Entries to and from files that people edit: CSV, JSON Lines, XLSX.
 
 Columns (keys in JSON Lines): `id`, `kind`, `group`, `language`, `question`, `answer`, `state`, `owner`,
-`sources`, `valid_from`, `valid_until`, `review_by`, and the further phrasings: `phrasing_2`,
+`sources`, `valid_from`, `valid_until`, `review_by`, `revision`, and the further phrasings: `phrasing_2`,
 `phrasing_3` … or `phrasings`, one a line, in CSV and XLSX, the list `phrasings` in JSON Lines. `sources`
 is one `document@version` a line, in JSON Lines a list of objects with `document` and `version`. Only
 `question`, `answer` and `language` have to be there; a row with the id of an entry of this tenant
-replaces it, and without a column `group` it stays in its group. A row without an id that says just what
+replaces it, and without a column `group` it stays in its group. With the `revision` that was exported it
+does so only if nobody changed the entry since, and without one it is remarked on if that brings back what
+people took out of service. A row without an id that says just what
 an active entry says changes nothing; one that gives the answer of a paused, stale or retired entry is
 refused, for people took that answer out of service: the entry's id brings it back. The columns may be
 headed in Japanese or Chinese (`columns`); those that nobody knows are remarked on. What an export writes,
@@ -25,7 +27,7 @@ from typing import Any
 from anyio import to_thread
 
 from cache.entries import Entry
-from cache.errors import AnswerWithdrawn, CacheError, DuplicatePhrasing, InvalidEntry
+from cache.errors import AnswerWithdrawn, CacheError, DuplicatePhrasing, InvalidEntry, OutdatedRow
 from cache.store import EntryStore, Incoming, Put
 from cache.store.content import Content, content_of
 from cache.store.queries import NO_FILTERS, Filters
@@ -58,7 +60,7 @@ class Refusal:
     line: int
     field: str
     expected: str
-    why: str = ""  # duplicate | contradicted | withdrawn | format; else the field can't be used
+    why: str = ""  # duplicate | contradicted | withdrawn | changed | format; else the field can't be used
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class Remark:
     """What a person should know of rows that were imported."""
 
     line: int  # the first of them
-    field: str  # columns | numbering | language | valid_until | answer
+    field: str  # columns | numbering | language | valid_until | answer | state
     says: str
     found: str
 
@@ -165,7 +167,7 @@ async def export_entries(
         if progress is not None:
             progress(len(page.entries))
     most = max((len(entry.phrasings) for entry in entries), default=1)
-    columns = [*TEXTS, *(f"phrasing_{n}" for n in range(2, most + 1)), "sources", *DAYS]
+    columns = [*TEXTS, *(f"phrasing_{n}" for n in range(2, most + 1)), "sources", *DAYS, "revision"]
     as_row = _as_json if form == "jsonl" else _as_cells
     with replacing(path) as partial:
         return await to_thread.run_sync(lambda: write_table(partial, columns, map(as_row, entries)))
@@ -241,6 +243,8 @@ class _Reading:
             self._read_days(line, result.entry)
             if result.change != "unchanged":
                 self._read_formula(line, result.entry)
+            if one.revision is None:
+                self._read_return(line, result)
         elif isinstance(result, DuplicatePhrasing) and result.other in self._lines:
             before, answer = self._lines[result.other]
             expected, why = f"“{result.phrasing}” stands in line {before} already", "duplicate"
@@ -278,6 +282,12 @@ class _Reading:
         if entry.answer.startswith(_FORMULA):
             says = f"it begins with “{entry.answer[0]}”: the formula itself is served, not what it gives"
             self._written.append(Remark(line, "answer", says, entry.answer[0]))
+
+    def _read_return(self, line: int, put: Put) -> None:
+        """Remark on an answer that people took out of service, and that comes back unseen."""
+        if put.was in ("paused", "stale", "retired") and put.entry.state == "active":
+            says = f"the entry {put.entry.id} was {put.was}: with this row its answer is served again"
+            self._written.append(Remark(line, "state", says, put.was))
 
     def _columns(self) -> Iterator[Remark]:
         if self._unknown:
@@ -319,6 +329,8 @@ def _refusal(line: int, error: CacheError) -> Refusal:
         return Refusal(line, error.field, f"{error.expected}; {_TO_REPLACE}", "duplicate")
     if isinstance(error, AnswerWithdrawn):
         return Refusal(line, error.field, f"{error.expected}; a row with that id brings it back", "withdrawn")
+    if isinstance(error, OutdatedRow):
+        return Refusal(line, error.field, f"{error.expected}; export it again, and edit that", "changed")
     if isinstance(error, InvalidEntry):
         return Refusal(line, error.field, error.expected)
     return Refusal(line, "row", str(error))
@@ -327,12 +339,13 @@ def _refusal(line: int, error: CacheError) -> Refusal:
 def _as_cells(entry: Entry) -> dict[str, str]:
     sources = "\n".join(f"{source.document}@{source.version}" for source in entry.sources)
     further = {f"phrasing_{n}": text for n, text in enumerate(entry.phrasings[1:], start=2)}
-    return {**_common(entry), **further, "sources": sources}
+    return {**_common(entry), **further, "sources": sources, "revision": str(entry.revision)}
 
 
 def _as_json(entry: Entry) -> dict[str, Any]:
     sources = [{"document": source.document, "version": source.version} for source in entry.sources]
-    return {**_common(entry), "phrasings": list(entry.phrasings[1:]), "sources": sources}
+    further = list(entry.phrasings[1:])
+    return {**_common(entry), "phrasings": further, "sources": sources, "revision": entry.revision}
 
 
 def _common(entry: Entry) -> dict[str, str]:

@@ -47,10 +47,11 @@ _ERRORS = {  # of Excel, LibreOffice and Google Sheets
     "#BLOCKED!", "#CONNECT!", "#BUSY!", "#UNKNOWN!", "#GETTING_DATA", "#ERROR!",
 }  # fmt: skip
 _FURTHER = re.compile(r"phrasing_(\d+)")
+_REVISION = re.compile(r"(\d{1,9})(?:\.0)?")  # programs make fractions of numbers in a column with gaps
 _DAY = re.compile(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?(?:[ T](?:0?0:00|23:59)(?::\d\d)?)?")
 _ERA = re.compile(r"(令和|平成|[rh])(元|\d{1,2})([-/.年].*)", re.IGNORECASE | re.DOTALL)
 _ERA_OF = {"r": "令和", "h": "平成"}
-KNOWN = (*TEXTS, *DAYS, "sources", "phrasings")
+KNOWN = (*TEXTS, *DAYS, "sources", "phrasings", "revision")
 
 
 def incoming(values: Mapping[str, Any], language: str | None) -> Incoming:
@@ -82,6 +83,7 @@ def incoming(values: Mapping[str, Any], language: str | None) -> Incoming:
         state=cast("EntryState", state),
         id=texts["id"] or None,
         names_group="group" in values,
+        revision=_revision(values) if texts["id"] else None,
     )
 
 
@@ -109,6 +111,15 @@ def _no_error(name: str, text: str) -> str:
     if text.upper() in _ERRORS:
         raise InvalidEntry(name, f"expected a text, found the error “{text}” of the sheet")
     return text
+
+
+def _revision(values: Mapping[str, Any]) -> int | None:
+    """The revision of the entry that a row was exported from; None if it does not say."""
+    text = str(values.get("revision") or "").strip()
+    found = _REVISION.fullmatch(text)
+    if text and not found:
+        raise InvalidEntry("revision", f"expected the number that was exported, found “{text[:40]}”")
+    return int(found[1]) if found else None
 
 
 def _further(values: Mapping[str, Any]) -> tuple[str, ...]:

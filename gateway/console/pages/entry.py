@@ -123,7 +123,7 @@ class _Page:
         with ui.link(target="/entries").classes("go-back").props(f'aria-label="{t("pages.entries")}"'):
             ui.icon("arrow_back")
         state_chip(t, entry.standing(self.entries.today))
-        ui.label(t("entry.revision", n=entry.revision)).classes("quiet revision")
+        ui.label(t("entry.at_revision", n=entry.revision)).classes("quiet revision")
         ui.label(entry.id).classes("mono faint small")
         ui.element("span").classes("push")
         if self.visit.person.may("reviewer"):

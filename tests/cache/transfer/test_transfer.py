@@ -437,6 +437,58 @@ async def test_an_export_that_is_edited_and_imported_changes_the_answers(
     assert sorted(one.answer for one in (await store.list("shop")).entries) == ["1", "3"]
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl", "xlsx"])
+async def test_an_earlier_export_undoes_nothing_that_people_changed_since(
+    store: EntryStore, tmp_path: Path, form: str
+) -> None:
+    for name in ("edited", "paused", "left"):
+        await store.create("shop", content(f"{name}?", answer="1"), by="ann", state="active", entry_id=name)
+    file = tmp_path / f"faq.{form}"
+    await export_entries(store, "shop", file)
+    edited = await store.get("shop", "edited")
+    await store.edit("shop", "edited", replace(content_of(edited), answer="2"), revision=1, by="sato")
+    await store.change_state("shop", "paused", "paused", revision=1, by="sato")
+    report = await import_entries(store, "shop", file, by="ben")
+    assert (report.edited, report.unchanged, report.remarks) == (0, 1, ())
+    assert [(one.field, one.why) for one in report.refused] == [("revision", "changed")] * 2
+    expected = "the entry paused changed since it was exported: it is paused now, at revision 2"
+    assert any(one.expected == f"{expected}; export it again, and edit that" for one in report.refused)
+    after = {one.id: (one.answer, one.state) for one in (await store.list("shop")).entries}
+    assert after == {"edited": ("2", "active"), "paused": ("1", "paused"), "left": ("1", "active")}
+
+
+async def test_an_edited_export_is_imported_twice_and_changes_nothing_the_second_time(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    file = tmp_path / "faq.csv"
+    await imported(store, file, HEADER + "One?,1,en\nTwo?,2,en\n")
+    await export_entries(store, "shop", file)
+    file.write_text(file.read_text("utf-8-sig").replace("Two?,2,active", "Two?,3,paused"), "utf-8")
+    first = await import_entries(store, "shop", file, by="ann")
+    assert (first.edited, first.unchanged, first.refused, first.remarks) == (1, 1, (), ())
+    again = await import_entries(store, "shop", file, by="ann")
+    assert (again.edited, again.unchanged, again.refused) == (0, 2, ())
+
+
+@pytest.mark.parametrize(
+    ("revision", "remarks", "refused"),
+    [("", ["paused"], []), ("2", [], []), ("2.0", [], []), ("1", [], ["changed"]), ("B", [], [""])],
+    ids=["none", "the present one", "as a fraction", "an old one", "no number"],
+)
+async def test_a_row_brings_back_what_was_withdrawn_with_the_present_revision_or_a_remark(
+    store: EntryStore, tmp_path: Path, revision: str, remarks: list[str], refused: list[str]
+) -> None:
+    await store.create("shop", content("Two?", answer="2"), by="ann", state="active", entry_id="two")
+    await store.change_state("shop", "two", "paused", revision=1, by="ann")
+    file = tmp_path / "faq.csv"
+    file.write_text(f"id,revision,{HEADER}two,{revision},Two?,2,en\n,{revision},One?,1,en\n", "utf-8")
+    report = await import_entries(store, "shop", file, by="ann")
+    assert report.created == 1  # a row without an id has no revision, whatever its sheet calls so
+    assert [(one.field, one.found) for one in report.remarks] == [("state", one) for one in remarks]
+    assert [one.why for one in report.refused] == refused
+    assert (await store.get("shop", "two")).state == ("paused" if refused else "active")
+
+
 @pytest.mark.parametrize("state", ["paused", "stale", "retired"])
 async def test_a_sheet_that_comes_in_again_brings_back_nothing_that_was_withdrawn(
     store: EntryStore, tmp_path: Path, state: EntryState
