@@ -3,12 +3,12 @@
 Columns (keys in JSON Lines): `id`, `kind`, `group`, `language`, `question`, `answer`, `state`, `owner`,
 `sources`, `valid_from`, `valid_until`, `review_by`, `revision`, and the further phrasings: `phrasing_2`,
 `phrasing_3` … or `phrasings`, one a line, in CSV and XLSX, the list `phrasings` in JSON Lines. `sources`
-is one `document@version` a line, in JSON Lines a list of objects with `document` and `version`. Only
-`question`, `answer` and `language` have to be there; a row with the id of an entry of this tenant
-replaces it, and without a column `group` it stays in its group. With the `revision` that was exported it
-does so only if nobody changed the entry since, and without one it is remarked on if that brings back what
-people took out of service. A row without an id that says just what
-an active entry says changes nothing; one that gives the answer of a paused, stale or retired entry is
+is one `document@version` a line (`@`, line breaks and `%` in a version as `%40`, `%0A`, `%25`), in JSON
+Lines a list of objects with `document` and `version`. Only `question`, `answer` and `language` have to be
+there; a row with the id of an entry of this tenant replaces it, and without a column `group` it stays in
+its group. With the `revision` that was exported it does so only if nobody changed the entry since; without
+one it is remarked on if it brings back what people took out of service. A row without an id that says just
+what an active entry says changes nothing; one that gives the answer of a paused, stale or retired entry is
 refused, for people took that answer out of service: the entry's id brings it back. The columns may be
 headed in Japanese or Chinese (`columns`); those that nobody knows are remarked on. What an export writes,
 an import reads back as the same entries, but for numbers before questions (`numbering`). `tables` knows
@@ -31,7 +31,18 @@ from cache.errors import AnswerWithdrawn, CacheError, DuplicatePhrasing, Invalid
 from cache.store import EntryStore, Incoming, Put
 from cache.store.content import Content, content_of
 from cache.store.queries import NO_FILTERS, Filters
-from cache.transfer.columns import DAYS, HEADINGS, KNOWN, REQUIRED, SHARED, TEXTS, incoming, is_read, unknown
+from cache.transfer.columns import (
+    DAYS,
+    HEADINGS,
+    KNOWN,
+    REQUIRED,
+    SHARED,
+    TEXTS,
+    incoming,
+    is_read,
+    source_line,
+    unknown,
+)
 from cache.transfer.numbering import split_number
 from cache.transfer.tables import Row, RowProblem, format_of, read_table, write_table
 from storage.replacing import replacing
@@ -337,7 +348,7 @@ def _refusal(line: int, error: CacheError) -> Refusal:
 
 
 def _as_cells(entry: Entry) -> dict[str, str]:
-    sources = "\n".join(f"{source.document}@{source.version}" for source in entry.sources)
+    sources = "\n".join(map(source_line, entry.sources))
     further = {f"phrasing_{n}": text for n, text in enumerate(entry.phrasings[1:], start=2)}
     return {**_common(entry), **further, "sources": sources, "revision": str(entry.revision)}
 

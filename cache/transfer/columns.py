@@ -16,7 +16,18 @@ from cache.store import Incoming
 from cache.store.content import Content
 from cache.transfer.heads import by_alias
 
-__all__ = ["DAYS", "HEADINGS", "KNOWN", "REQUIRED", "SHARED", "TEXTS", "incoming", "is_read", "unknown"]
+__all__ = [
+    "DAYS",
+    "HEADINGS",
+    "KNOWN",
+    "REQUIRED",
+    "SHARED",
+    "TEXTS",
+    "incoming",
+    "is_read",
+    "source_line",
+    "unknown",
+]
 
 TEXTS = ("id", "kind", "group", "language", "question", "answer", "state", "owner")
 DAYS = ("valid_from", "valid_until", "review_by")
@@ -46,6 +57,8 @@ _ERRORS = {  # of Excel, LibreOffice and Google Sheets
     "#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!", "#FIELD!",
     "#BLOCKED!", "#CONNECT!", "#BUSY!", "#UNKNOWN!", "#GETTING_DATA", "#ERROR!",
 }  # fmt: skip
+_IN_VERSIONS = {"%": "%25", "@": "%40", "\n": "%0A"}  # what a line of a cell can't hold, and the mark itself
+_BREAK = re.compile(r"[\n\r\v\f]")  # of lines; others may stand in the name of a document
 _FURTHER = re.compile(r"phrasing_(\d+)")
 _REVISION = re.compile(r"(\d{1,9})(?:\.0)?")  # programs make fractions of numbers in a column with gaps
 _DAY = re.compile(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?(?:[ T](?:0?0:00|23:59)(?::\d\d)?)?")
@@ -138,17 +151,27 @@ def _sources(value: Any) -> tuple[Source, ...]:
         case None:
             return ()
         case str():
-            lines = (_no_error("sources", line.strip()) for line in value.splitlines())
-            return tuple(_source_line(line) for line in lines if line)
+            lines = (_no_error("sources", line.strip()) for line in _BREAK.split(value))
+            return tuple(_source_of(line) for line in lines if line)
         case list():
             return tuple(_source_object(one) for one in value)
         case _:
             raise InvalidEntry("sources", f"expected a list of documents, found {json.dumps(value)[:60]}")
 
 
-def _source_line(line: str) -> Source:
+def source_line(source: Source) -> str:
+    """A source as a line of a cell, which `incoming` reads back."""
+    version = "".join(_IN_VERSIONS.get(one, one) for one in source.version)
+    return f"{source.document}@{version}"
+
+
+def _source_of(line: str) -> Source:
     document, at, version = line.rpartition("@")
-    return Source(document, version) if at else Source(version, "")
+    if not at:
+        return Source(line, "")
+    for one, written in reversed(_IN_VERSIONS.items()):  # the mark itself last
+        version = version.replace(written, one)
+    return Source(document, version)
 
 
 def _source_object(one: Any) -> Source:

@@ -58,6 +58,30 @@ async def test_what_was_exported_is_imported_as_the_same_entries(
     assert not list(tmp_path.glob(".*partial*"))  # noqa: ASYNC240 - a test waits for nobody
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl", "xlsx"])
+async def test_every_name_and_version_of_a_source_is_read_back(
+    store: EntryStore, tmp_path: Path, form: str
+) -> None:
+    versions = ("", "x@y", "@", "one\ntwo", "50%", "%40", "%2540", "v\u20282", "料金@１")
+    sources = [Source(name, one) for name in ("a.md", "me@x", "d@", "a\x85b") for one in versions]
+    for number, source in enumerate(sources):
+        await store.create(
+            "shop", content(f"Question {number}?", sources=(source,)), by="ann", state="active"
+        )
+    file = tmp_path / f"faq.{form}"
+    await export_entries(store, "shop", file)
+    assert (await import_entries(store, "twin", file, by="ann")).created == len(sources)
+    assert {one.sources[0] for one in (await store.list("twin")).entries} == set(sources)
+
+
+async def test_a_per_cent_sign_that_nobody_escaped_is_read_as_it_stands(
+    store: EntryStore, tmp_path: Path
+) -> None:
+    assert await imported(store, tmp_path / "faq.csv", f"sources,{HEADER}draft.md@50% %x,How?,So.,en\n") == ()
+    [entry] = (await store.list("shop")).entries
+    assert entry.sources == (Source("draft.md", "50% %x"),)
+
+
 BAD_ROWS: list[tuple[dict[str, object], str, str]] = [
     ({"answer": ""}, "answer", "expected a text, found nothing"),
     ({"question": " "}, "question", "expected a text, found nothing"),
