@@ -22,7 +22,7 @@ from encoders.words import Word
 __all__ = ["DirectionGuard"]
 
 _MOVES = {
-    "ja": re.compile(f"([{HAN}{KATAKANA}a-z]{{2,}})(?=[にへ])"),
+    "ja": re.compile(f"([{HAN}{KATAKANA}a-z]{{2,}}(?<![中時際後前間日内]))(?=[にへ])"),
     "zh": re.compile(
         r"(?:转[成为到入]?|[换改变][成为到]|兑换?成?|[导传迁搬寄飞开汇][到往至]|[回到往])(?:我的?|新的)?([^\W\d的了]{2})"
     ),

@@ -28,8 +28,9 @@ _BESIDE: Final = 3  # content words on either side of it
 _SPEAKER: Final = frozenset({"i", "me", "we", "us", "我", "我们"})
 _MINE: Final = frozenset({"my", "mine", "our", "ours", "我的", "我们的"})
 _DOES_EN: Final = re.compile(
-    r"^\W*(?:how |when |where |why )?(?:can|could|may|do|does|will|would|should|must)\b"
+    r"^\W*(?:how |when |where |why )?(?:can|could|may|do|does|will|would|should|must)\b(?! you\b)"
 )
+_HOW_ZH: Final = re.compile("怎么|如何|怎样|咋")  # whoever asks is to do it
 # Where words change places and the sense does not: what is done to one, a condition, a second clause, a list.
 _TURNED: Final = {
     "en": re.compile(r"\b(?:be|been|being|is|are|was|were|gets?|got|if|after|before|from|and|or)\b|[,;:]"),
@@ -120,11 +121,11 @@ def _doers(text: Text) -> frozenset[tuple[str, str]]:
     if text.language == "en":
         told = [thing for thing, _ in _told(read_text(text.written[begin.end() :], "en"))] if begin else []
         return frozenset((told[0], thing) for thing in told[1:])
-    told_zh = _told(text)
+    told_zh = [("I", "noun"), *_told(text)] if _HOW_ZH.match(text.written) else _told(text)
     return frozenset(
         (one, other)
         for (one, first), _, (other, last) in combinations(told_zh, 3)
-        if "verb" not in (first, last)
+        if {"verb", "number"}.isdisjoint((first, last))
     )
 
 

@@ -17,6 +17,7 @@ _TELLS: Final = {
     "must": "whether one must",
     "only": "whether there is nothing else",
     "happened": "what has happened",
+    "happens": "what will be done to it",
     "wrong": "about a mistake",
 }
 

@@ -80,7 +80,8 @@ def _before(negation: Found, plain: str, language: str) -> tuple[Word, ...]:
 def _root(word: Word) -> str:
     """What 使う, 使える and 使用 share; in other words their base."""
     first = word.base[:1]
-    return first if word.kind == "verb" and "\u4e00" <= first <= "\u9fff" else word.base
+    done = word.base[1:] in ("过", "了")  # 做过 is one word
+    return first if (done or word.kind == "verb") and "\u4e00" <= first <= "\u9fff" else word.base
 
 
 @cache
