@@ -113,7 +113,7 @@ def test_what_the_page_has_not_shown_yet_is_not_approved(
     desk: Gateway, chromium: Chromium, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ticket, "WATCH_S", 3_600.0)
-    id_ = entry(desk, "May I borrow a raft in winter?", "rafts.pdf")
+    id_ = entry(desk, "May I borrow a raft at night?", "rafts.pdf")
     assert announced(desk, "rafts.pdf")
     with chromium.person(desk.url) as sato:
         page = sato.sign_in(at=f"/console/tickets/{review_of(desk, id_)['id']}")
