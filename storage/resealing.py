@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Column, Table, bindparam, delete, insert, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.locking import one_at_a_time
 from storage.schema import metadata, settings
 from storage.schema.base import SealedJson, SealedText
 from storage.sealing import Seal
@@ -34,6 +35,7 @@ async def check_keys(database: Database, seal: Seal | None) -> None:
         UnknownKeys: naming them.
     """
     async with database.begin() as connection:
+        await _alone(connection)
         used = await _used(connection)
         if missing := used - (seal.keys if seal else frozenset()):
             raise UnknownKeys(
@@ -55,6 +57,7 @@ async def reseal(database: Database, seal: Seal) -> AsyncIterator[tuple[str, int
             rows += some
         yield table.name, rows
     async with database.begin() as connection:
+        await _alone(connection)
         await _remember(connection, frozenset({seal.key} if seal.key else ()))
     await database.purge()
 
@@ -92,6 +95,11 @@ async def _rewritten(database: Database, table: Table, columns: list[Column[obje
             await connection.execute(write, rewritten)
         after = tuple(rows[-1][key] for key in keys)
         yield len(rows)
+
+
+async def _alone(connection: AsyncConnection) -> None:
+    """Gateways that start together with a new key remember it one after the other."""
+    await one_at_a_time(connection, _NAME, space=20261128)
 
 
 async def _used(connection: AsyncConnection) -> frozenset[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -180,3 +182,13 @@ def test_a_key_that_is_none_is_refused(key: str) -> None:
     assert Seal.of(None) is None
     with pytest.raises(SealError, match="128 hexadecimal digits"):
         Seal.of(key)
+
+
+async def test_gateways_that_start_together_with_a_new_key_all_start(database_url: str) -> None:
+    seal = Seal.of(NEW)
+    async with AsyncExitStack() as stack:
+        replicas = [await Database.open(database_url, seal=seal) for _ in range(4)]
+        for one in replicas:
+            stack.push_async_callback(one.close)
+        await asyncio.gather(*(check_keys(one, seal) for one in replicas))
+        await check_keys(replicas[0], seal)
