@@ -290,6 +290,27 @@ async def test_still_right_approves_no_version_that_came_after_the_entry_was_rea
     assert changes[1:] == [("outdated", "gateway", 2), ("outdated", "gateway", 3)]
 
 
+async def test_what_changes_right_after_still_right_is_asked_of_again(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = await office.keep()
+    office.write("fees.md", NEW)
+    await office.read()
+    stale = await office.entries.get("acme", card.id)
+    approve = office.entries.change_state
+
+    async def then_another(*asked: Any, **how: Any) -> Any:
+        active = await approve(*asked, **how)
+        office.write("fees.md", NEWEST)
+        await office.read()
+        return active
+
+    monkeypatch.setattr(office.entries, "change_state", then_another)
+    await approve_again(office.tickets, office.entries, stale, revision=stale.revision, by="Sato")
+    assert await office.state(card) == "stale"
+    assert [one.state for one in await office.asked()] == ["answered", "open"]
+
+
 async def test_an_answer_approves_no_version_that_came_after_its_ticket_was_read(office: Office) -> None:
     card = await office.keep()
     office.write("fees.md", NEW)

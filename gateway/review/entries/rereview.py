@@ -146,18 +146,18 @@ async def approve_again(asked: Tickets, store: EntryStore, entry: Entry, *, revi
     Raises:
         EntryNotFound, EntryConflict, DuplicatePhrasing: then nothing has changed.
     """
-    sources = await present_sources(store.db, entry)
-    active = await store.change_state(
-        entry.tenant, entry.id, "active", revision=revision, by=by, sources=sources
-    )
     waiting = select(tickets.c.id).where(
         tickets.c.tenant == entry.tenant,
         tickets.c.entry_id == entry.id,
         tickets.c.reason.in_(REASONS),
         tickets.c.state.in_(WAITING),
     )
-    async with store.db.connect() as connection:
+    async with store.db.connect() as connection:  # before: what opens later asks of what comes later
         ids = (await connection.scalars(waiting)).all()
+    sources = await present_sources(store.db, entry)
+    active = await store.change_state(
+        entry.tenant, entry.id, "active", revision=revision, by=by, sources=sources
+    )
     for ticket_id in ids:
         with suppress(Conflict):  # somebody else holds it, and will see that it is done
             async with writing(store.db, "tickets") as connection:
