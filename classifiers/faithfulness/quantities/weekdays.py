@@ -14,14 +14,18 @@ __all__ = ["day_after", "day_before", "weekday_patterns"]
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 JAPANESE = "月火水木金土日"
 CHINESE = "一二三四五六日"
+SHORT = (*DAYS, "tues", "thur", "thurs")
 ENGLISH = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 def weekday_patterns() -> Iterator[Look]:
     """What says a day of the week."""
     range_en = r"(?:\s?[-–—]\s?|\s(?:to|through|till|until)\s)"
-    signs, named = " ".join(f"{day} {day}s" for day in ENGLISH), f"(?:{'|'.join(ENGLISH)})s?"
-    yield Look(signs, rf"\b(?P<from>{named})(?:{range_en}(?P<to>{named}))?\b", _english)
+    signs = " ".join([*(f"{day} {day}s" for day in ENGLISH), *SHORT])
+    named, short = f"(?:{'|'.join(ENGLISH)})s?", rf"(?:{'|'.join(SHORT)})\b\.?"
+    # "Sat" is a day in a range, before a colon and before a time; else it may be a verb.
+    either, alone = f"(?:{named}|{short})", rf"{named}\b|{short}(?=:|,? \d{{1,2}}(?:[:.]\d\d| ?[ap]m| ?[-–]))"
+    yield Look(signs, rf"\b(?:(?P<from>{either}){range_en}(?P<to>{either})|(?P<one>{alone}))", _english)
     of_month = rf"[・、,と和及]?第|[{JAPANESE}]曜|个?(?:周|星期|礼拜)[{CHINESE}天]"
     yield Look("第", rf"第(?P<n>[1-5]|[一二三四五])(?={of_month})", _nth)
     day = rf"[{JAPANESE}](?:曜日?)?"
@@ -50,7 +54,7 @@ def day_before(day: str) -> str:
 
 def _english(match: re.Match[str]) -> Iterator[Quantity]:
     end = DAYS.index(match["to"][:3]) if match["to"] else None
-    yield from _days(DAYS.index(match["from"][:3]), end, match[0])
+    yield from _days(DAYS.index((match["from"] or match["one"])[:3]), end, match[0])
 
 
 def _japanese(match: re.Match[str]) -> Iterator[Quantity]:

@@ -114,3 +114,19 @@ def test_thousands_separators_change_nothing(number: int) -> None:
 @pytest.mark.parametrize("form", [form for forms in UNITS.values() for form in forms.split("|")])
 def test_each_form_of_a_unit_is_whole_by_itself(form: str) -> None:
     re.compile(form)  # all forms are put together again, the longest first
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("The museum is open Tue–Sun from 10:00.", ["tue", "sun"]),
+        ("Mon. to Thurs., 9 am", ["mon", "thu"]),
+        ("Mon – Friday", ["mon", "fri"]),
+        ("**Sat:** closed", ["sat"]),
+        ("Sat 9:00–12:00", ["sat"]),
+        ("We sat 9 hours in the sun.", []),
+    ],
+)
+def test_short_names_of_days_count_where_they_can_be_nothing_else(text: str, days: list[str]) -> None:
+    found = (one for one in quantities(text) if one.unit == "weekday" and not one.is_label)
+    assert [one.value for one in found] == days
