@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Final
 
 from cache.guards import Compared, quoted
-from cache.reading.words import Text, content_word, read_text
+from cache.reading.words import Text, content_word, read_text, within
 from encoders.scripts import HAN, KATAKANA
 from encoders.words import Kind
 
@@ -70,13 +70,9 @@ def _wanted_otherwise(asked: Text, stored: Text) -> frozenset[str]:
 
 
 def _common(some: frozenset[str], others: frozenset[str]) -> frozenset[str]:
-    """What both have, in Chinese and Japanese also as a part of a word: 邮件, 发邮件."""
+    """What both have, in Chinese and Japanese also as a part of a word."""
     return frozenset(
-        min(one, other, key=len)
-        for one in some
-        for other in others
-        if one == other
-        or (not one.isascii() and len(min(one, other, key=len)) > 1 and (one in other or other in one))
+        min(one, other, key=len) for one in some for other in others if one == other or within(one, other)
     )
 
 

@@ -13,7 +13,7 @@ from cache.reading.text import normalise
 from encoders.remembering import remembered
 from encoders.words import Word, simplified, word_reader
 
-__all__ = ["REMEMBERED", "Text", "clauses", "content_word", "load_words", "overlap", "read_text"]
+__all__ = ["REMEMBERED", "Text", "clauses", "content_word", "load_words", "overlap", "read_text", "within"]
 
 _CLAUSE_END = re.compile(r"[,.;:!?](?=\s|$|[^\x00-\x7f])|(?<=[^\x00-\x7f])[,.;:!?/]|[、。・\n]")
 REMEMBERED = 8_192  # texts; the phrasings of the entries that come up again and again
@@ -72,10 +72,11 @@ def overlap(some: Text, others: Text, without: Set[str] = frozenset()) -> float:
 
 def _shared(some: Set[str], others: Set[str]) -> int:
     """How many words the others have, too."""
-    return sum(word in others or any(_within(word, other) for other in others) for word in some)
+    return sum(word in others or any(within(word, other) for other in others) for word in some)
 
 
-def _within(some: str, other: str) -> bool:
+def within(some: str, other: str) -> bool:
+    """Whether one of two Japanese or Chinese words stands within the other: 邮件, 发邮件."""
     short, long = sorted((some, other), key=len)
     return len(short) > 1 and not short.isascii() and short in long
 

@@ -21,6 +21,9 @@ def denied_wherever_named(item: Said, introduced: str, known: Sequence[Line]) ->
     if not introduced or whole.denials or DENYING.search(whole.plain):
         return False
     named = {term for term in item.content if not any(c.isdigit() for c in term)}
-    clauses = (Line(text) for line in known for text in CLAUSE.split(line.text))
-    naming = [clause for clause in clauses if named and named <= clause.content]
+    if not named:
+        return False
+    sentences = (line.text for line in known if named <= line.content)
+    clauses = (Line(text) for sentence in sentences for text in CLAUSE.split(sentence))
+    naming = [clause for clause in clauses if named <= clause.content]
     return bool(naming) and all(clause.denials for clause in naming)

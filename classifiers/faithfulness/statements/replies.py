@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 import yaml
 
 from classifiers.faithfulness.statements.segmentation import script_language, sentences
-from classifiers.faithfulness.statements.speech_acts import plain_sentence
+from classifiers.faithfulness.statements.speech_acts import filled, plain_sentence
 
 __all__ = ["is_reply", "spelled_out"]
 
@@ -60,9 +60,7 @@ class _Words:
         named = {name: text for name, text in table.items() if isinstance(text, str)}
 
         def read(pattern: str) -> re.Pattern[str]:
-            for name, text in named.items():
-                pattern = pattern.replace("{" + name + "}", text)
-            return re.compile(pattern, re.IGNORECASE)
+            return re.compile(filled(pattern, named), re.IGNORECASE)
 
         def turns(name: str) -> tuple[tuple[re.Pattern[str], str], ...]:
             return tuple((read(found), instead) for found, instead in table[name])
@@ -94,12 +92,12 @@ class _Words:
 
     def confirmed(self, asked: str) -> str:
         for found, instead in self.confirming:
-            asked = found.sub(instead, asked, count=1 if found.pattern.startswith("^") else 0)
+            asked = found.sub(instead, asked)
         return asked
 
     def denied(self, asked: str) -> str:
         said = self.confirmed(asked)
-        turned = ((found.subn(instead, said, count=1)) for found, instead in self.denying)
+        turned = (found.subn(instead, said, count=1) for found, instead in self.denying)
         return next((text for text, times in turned if times), "")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -18,7 +19,7 @@ from classifiers.faithfulness.statements.asides import asides
 from classifiers.faithfulness.statements.citations import MARK, NUMBERED
 from classifiers.faithfulness.statements.segmentation import script_language
 
-__all__ = ["SpeechAct", "final_mark", "plain_sentence", "refers", "ruled_act", "speech_act"]
+__all__ = ["SpeechAct", "filled", "final_mark", "plain_sentence", "refers", "ruled_act", "speech_act"]
 
 SpeechAct = Literal["claim", "greeting", "offer", "refusal", "lead_in", "question", "aside"]
 LONGEST_ASIDE = 200  # characters
@@ -117,7 +118,7 @@ def _rules() -> dict[str, _Rule]:
 
 def _rule(data: dict[str, Any], lists: dict[str, str]) -> _Rule:
     def compiled(key: str) -> tuple[re.Pattern[str], ...]:
-        return tuple(re.compile(_filled(pattern, lists)) for pattern in data.get(key, ()))
+        return tuple(re.compile(filled(pattern, lists)) for pattern in data.get(key, ()))
 
     return _Rule(
         compiled("whole"),
@@ -130,7 +131,8 @@ def _rule(data: dict[str, Any], lists: dict[str, str]) -> _Rule:
     )
 
 
-def _filled(pattern: str, lists: dict[str, str]) -> str:
+def filled(pattern: str, lists: Mapping[str, str]) -> str:
+    """An expression of a table with its {names} replaced by what they stand for."""
     for name, alternatives in lists.items():
         pattern = pattern.replace("{" + name + "}", alternatives)
     return pattern
