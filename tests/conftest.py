@@ -124,9 +124,9 @@ async def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncI
         yield f"sqlite:///{tmp_path / 'store' / 'sekisho.db'}"
         return
     server: PostgresServer = request.getfixturevalue("postgres")
-    name = await server.create_database()
+    name = await server.lend_database()
     yield server.url(name)
-    await server.drop_database(name)
+    await server.take_back(name)
 
 
 @pytest.fixture

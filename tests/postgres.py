@@ -27,6 +27,22 @@ STOP_TIMEOUT_S = 20.0
 NOTHING = "template0"  # as PostgreSQL calls a database without tables
 # Nothing here outlives the session, so nothing needs to reach the disk.
 HASTE = ("-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off")
+# Takes half as long as a copy of the template; foreign keys are not looked at on the way.
+EMPTY = """
+DO $$ DECLARE one record; BEGIN
+  SET LOCAL session_replication_role = replica;
+  FOR one IN SELECT oid::regclass AS name, relkind FROM pg_class
+      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S') AND relname <> 'alembic_version' LOOP
+    IF one.relkind = 'r' THEN EXECUTE format('DELETE FROM %s', one.name);
+    ELSE EXECUTE format('ALTER SEQUENCE %s RESTART', one.name);
+    END IF;
+  END LOOP;
+END $$
+"""
+SHAPE = """
+SELECT array_agg(relname || ' ' || attname ORDER BY relname, attname)
+FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid WHERE relnamespace = 'public'::regnamespace
+"""
 FRUGALITY = ("-c", "shared_buffers=32MB", "-c", "max_connections=60", "-c", "autovacuum=off")
 
 
@@ -39,6 +55,8 @@ class PostgresServer:
         self._binaries = _binaries(self.folder, self._identity)
         self._process: subprocess.Popen[bytes] | None = None
         self._prepared = ""
+        self._shape: list[str] = []
+        self._emptied: list[str] = []
 
     def start(self) -> None:
         """Make a cluster and wait until it takes connections."""
@@ -69,11 +87,25 @@ class PostgresServer:
         """A new database's name."""
         return await self._create(await self.template())
 
+    async def lend_database(self) -> str:
+        """The name of an empty database that somebody gave back, else a new one's."""
+        if await self.template() == NOTHING or not self._emptied:
+            return await self.create_database()
+        return self._emptied.pop()
+
+    async def take_back(self, name: str) -> None:
+        """Empty it for the next one. What has other tables than the template is removed."""
+        if await self.template() == NOTHING or not await self._empty(name):
+            await self.drop_database(name)
+        else:
+            self._emptied.append(name)
+
     async def template(self) -> str:
         """What new databases are copies of: an empty one, whose schema is made once."""
         if not self._prepared:
             self._prepared = await self._create(NOTHING)
             await (await Database.open(self.url(self._prepared))).close()
+            self._shape = await self._run(SHAPE, self._prepared)
         return self._prepared
 
     async def drop_database(self, name: str) -> None:
@@ -82,9 +114,20 @@ class PostgresServer:
 
     async def execute(self, statement: str) -> None:
         """Run a statement as the administrator."""
-        connection = await asyncpg.connect(host=str(self.folder), user="postgres", database="postgres")
+        await self._run(statement, "postgres")
+
+    async def _empty(self, name: str) -> bool:
+        ending = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = "
+        await self._run(f"{ending}'{name}'", "postgres")
+        if await self._run(SHAPE, name) != self._shape:
+            return False
+        await self._run(EMPTY, name)
+        return True
+
+    async def _run(self, statement: str, database: str) -> Any:
+        connection = await asyncpg.connect(host=str(self.folder), user="postgres", database=database)
         try:
-            await connection.execute(statement)
+            return await connection.fetchval(statement)
         finally:
             await connection.close()
 
