@@ -45,7 +45,7 @@ class Cuts:
     async def keep(self, tenant: str, language: str, cut: Cut) -> Cut:
         """Store the cut of a shelf in the place of its last one; a score that stays keeps its `since`."""
         async with self._db.begin() as connection:
-            before = self._valid(await recall(connection, _name(tenant, language)))
+            before = self._valid(await recall(connection, _name(tenant, language), lock=True))
             stays = before and _scores(before) == _scores(cut)
             kept = replace(cut, since=before.since if before and stays else _now())
             await remember(connection, {_name(tenant, language): self._value(kept)})

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.calibration import Cut
+from cache.calibration import cuts as kept_cuts
 from cache.calibration.cuts import PAUSED, Cuts
-from storage.remembered import remember
+from storage.remembered import recall, remember
 from storage.sql import Database
 
 DEFAULT = Cut(score=0.8, target_error=0.01, bound=None, probes=0, served=0.0, why="default")
@@ -65,6 +68,28 @@ async def test_of_replicas_that_tighten_at_once_one_does(database: Database, cal
         *(one.tighten("shop", "en", present=present, score=0.9, why="audit") for one in replicas)
     )
     assert sum(done) == 1
+
+
+async def test_a_cut_tightened_while_its_score_is_found_again_stays_tight(
+    cuts: Cuts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    present = await cuts.keep("shop", "en", CALIBRATED)
+    audits: list[asyncio.Task[bool]] = []
+
+    async def tightened_meanwhile(connection: AsyncConnection, name: str, *, lock: bool = False) -> Any:
+        found = await recall(connection, name, lock=lock)
+        if not audits:
+            tightening = cuts.tighten("shop", "en", present=present, score=PAUSED, why="too many were wrong")
+            audits.append(asyncio.create_task(tightening))
+            await asyncio.wait(audits, timeout=0.3)
+        return found
+
+    monkeypatch.setattr(kept_cuts, "recall", tightened_meanwhile)
+    await cuts.keep("shop", "en", CALIBRATED)
+    assert await audits[0]
+    tight = await cuts.of("shop", "en")
+    assert tight is not None
+    assert (tight.score, tight.tightened_from) == (PAUSED, 0.7)
 
 
 async def test_a_cut_counts_only_for_its_model_and_target(cuts: Cuts, database: Database) -> None:
