@@ -14,6 +14,10 @@ from gateway.stages import Judge
 
 __all__ = ["Delivering"]
 
+# What the chatbot writes, and what it is read to have written from; not how long it is waited for.
+_WRITING = {"kind", "base_url", "model", "contexts", "extra_body", "corrective"}
+_ASKING = {"corrective": {"llm": {"api_key", "timeout_s"}, "web": {"api_key", "timeout_s"}}}
+
 
 class Delivering:
     """The chatbot, the judge with its weights and cuts, and the policy on its verdicts."""
@@ -24,7 +28,7 @@ class Delivering:
             asdict(MadeFor.of(check, encoder)),
             check.model_dump(mode="json", include={"cut", "cascade", "repair", "on_unchecked"}),
             check.llm.model if check.llm else None,
-            chatbot.model_dump(mode="json", include={"kind", "base_url", "model"}),
+            chatbot.model_dump(mode="json", include=_WRITING, exclude=_ASKING),
             chatbot.writer.model if chatbot.writer else None,
         ]
         self._cuts = judge.cuts if isinstance(judge, CalibratedJudge) else CutsInForce()

@@ -222,17 +222,27 @@ async def test_audited_answers_belong_to_the_judge_its_cut_and_the_chatbot() -> 
         cuts = CutsInForce({} if cut is None else {"en": cut})
         return Delivering(settings, IDENTITY, CalibratedJudge(LexicalJudge(), cuts))(language)
 
+    openai = {"kind": "openai", "base_url": "https://rag.example/v1", "model": "a"}
+    llm = {"base_url": "https://judge.example/v1", "model": "a"}
+    web = {"url": "https://search.example"}
     others = [
         {"faithfulness": {"cut": 0.3}},
         {"faithfulness": {"repair": "drop"}},
         {"faithfulness": {"judge": "off"}},
-        {"upstream": {"kind": "openai", "base_url": "https://rag.example/v1", "model": "a"}},
-        {"upstream": {"kind": "openai", "base_url": "https://rag.example/v1", "model": "b"}},
+        {"upstream": openai},
+        {"upstream": {**openai, "model": "b"}},
+        {"upstream": {**openai, "contexts": "citations[].text"}},
+        {"upstream": {**openai, "extra_body": {"data_sources": ["manuals"]}}},
+        {"upstream": {"corrective": {"reads_ambiguous": False}}},
+        {"upstream": {"corrective": {"evaluator": "llm", "llm": llm}}},
+        {"upstream": {"corrective": {"evaluator": "local", "web": web}}},
     ]
     words = [word(), word(cut=0.4), word(cut=0.5), *map(word, others)]
     assert len({*words}) == len(words)
     assert word(cut=0.4, language="ja") == word(language="ja"), "the cut of another language"
     assert word({"faithfulness": {"timeout_s": 3, "streaming": "sentence"}}) == word()
+    patient = {"evaluator": "local", "web": {**web, "api_key": "secret", "timeout_s": 9}}
+    assert word({"upstream": {"corrective": patient}}) == words[-1]
 
 
 async def test_cuts_made_for_another_judge_or_promise_are_dropped(database: Database) -> None:
