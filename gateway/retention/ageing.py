@@ -96,10 +96,10 @@ class Ageing:
             tickets.c.state.in_(("answered", "dismissed")),
             tickets.c.updated_at < cut,
         )
-        query = select(tickets.c.id).where(*closed)
+        query = select(tickets.c.id).where(*closed).limit(AT_ONCE).with_for_update(skip_locked=True)
         while True:
             async with self._db.begin() as connection:
-                ids = (await connection.scalars(query.limit(AT_ONCE))).all()
+                ids = (await connection.scalars(query)).all()  # nobody reopens one before it is gone
                 counts += await delete_tickets(connection, ids)
             if len(ids) < AT_ONCE:
                 break
@@ -123,7 +123,7 @@ class Ageing:
         async with self._db.begin() as connection:
             rejected = (gate_examples.c.state == "rejected", gate_examples.c.at < cut)
             query = select(gate_examples.c.id).where(*rejected, gate_examples.c.text != "")
-            ids = (await connection.scalars(query)).all()
+            ids = (await connection.scalars(query.with_for_update(skip_locked=True))).all()
             for id_ in ids:
                 await wipe_example(connection, id_)
         counts["gate_examples"] += len(ids)
@@ -135,7 +135,8 @@ class Ageing:
         gone = 0
         while True:
             async with self._db.begin() as connection:
-                deleted = (await connection.execute(delete(table).where(key.in_(some)))).rowcount
+                too_old = delete(table).where(key.in_(some), *conditions)  # some may have changed since
+                deleted = (await connection.execute(too_old)).rowcount
             gone += deleted
             if deleted < AT_ONCE:
                 return gone

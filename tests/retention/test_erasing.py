@@ -6,6 +6,8 @@ import asyncio
 import json
 import re
 import sqlite3
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,18 +17,19 @@ from uuid import uuid4
 
 import pytest
 from sqlalchemy import event, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.store import EntryStore
 from cache.store.content import Content
 from cache.store.suggestions import Suggestions
 from gateway.domain import Answered, Draft, Passage, Step, Turn
-from gateway.errors import InvalidRequest
+from gateway.errors import InvalidRequest, NotFound
 from gateway.recording.outcomes import OutcomeLog, OutcomeRow
 from gateway.retention import ageing, erasing
 from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasure, Erasures
 from gateway.retention.traces import asker_key, left_by, traces_of
-from gateway.retention.wiping import redact_disputes
+from gateway.retention.wiping import delete_tickets, redact_disputes
 from gateway.review.feedback import Feedback
 from gateway.review.feedback.given import GivenAnswers
 from gateway.review.gate_examples import GateExamples
@@ -507,6 +510,45 @@ async def test_a_ticket_that_waits_is_never_too_old(database: Database) -> None:
     await aged(database)
     assert await Ageing(database, DAYS_30).forget() is None
     assert (await Tickets(database).get(ticket, tenant="acme")).state == "open"
+
+
+async def test_whoever_takes_a_dismissal_back_while_it_is_deleted_is_told(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tickets = Tickets(database)
+    ticket = await tickets.open(question(), outcome="withheld", reason="unchecked", steps=())
+    async with database.begin() as connection:
+        await tickets.dismiss_within(connection, ticket, tenant="acme", by="Sato")
+    await aged(database)
+    taking: list[asyncio.Task[None]] = []
+
+    async def take_back() -> None:
+        async with database.begin() as connection:
+            await tickets.reopen_within(connection, ticket, tenant="acme", by="Sato")
+
+    async def delete_meanwhile(connection: AsyncConnection, ids: Sequence[str]) -> Counter[str]:
+        taking.append(asyncio.create_task(take_back()))
+        await asyncio.wait(taking, timeout=0.3)
+        return await delete_tickets(connection, ids)
+
+    monkeypatch.setattr(ageing, "delete_tickets", delete_meanwhile)
+    await Ageing(database, DAYS_30).forget()
+    with pytest.raises(NotFound):
+        await taking[0]
+
+
+async def test_an_audit_that_is_judged_while_old_ones_go_stays(database: Database) -> None:
+    await audited(database, "r-1", "Where?", at=OLD)
+    async with database.begin() as connection:
+        opened = await connection.scalar(select(audits.c.id).where(audits.c.verdict == "open"))
+        judged = update(audits).where(audits.c.id == opened).values(verdict="right", by="Sato")
+        await connection.execute(judged)
+        forgetting = asyncio.create_task(Ageing(database, DAYS_30).forget())
+        await asyncio.wait({forgetting}, timeout=0.3)
+    await forgetting
+    async with database.connect() as connection:
+        kept = await connection.execute(select(audits.c.verdict).where(audits.c.id == opened))
+        assert kept.scalars().all() == ["right"]
 
 
 @pytest.mark.usefixtures("store")
