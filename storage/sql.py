@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
@@ -37,8 +37,16 @@ STATEMENT_TIMEOUT_S = 60.0
 POOL_TIMEOUT_S = 20.0
 OTHERS = 0o007  # permissions of who is neither owner nor in the group
 READ_ONLY = "25006"  # SQLSTATE of a server that takes no changes at the moment
-LOG_S = 5.0  # to empty the log of SQLite while others read from it; one try may wait as long for a lock
-LOG_WAIT_S = 0.25
+READERS_S = 5.0  # that who reads is waited for before files are purged; in SQLite one try may wait as long
+READERS_WAIT_S = 0.25
+# Sessions of other roles are seen with pg_read_all_stats only.
+_NO_OLDER_READER = text("""
+    SELECT NOT EXISTS (
+        SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start < :deleted
+            AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+    )
+""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +135,8 @@ class Database:
     async def purge(self) -> bool:
         """Let nothing that was deleted stay in the files of the database; False if a reader held it up.
 
-        SQLite has overwritten what it freed, and its log is emptied; PostgreSQL's dead rows are vacuumed.
+        SQLite has overwritten what it freed, and its log is emptied; PostgreSQL's dead rows are vacuumed,
+        which leaves those that a transaction from before may still read.
 
         Raises:
             DatabaseUnavailable: if the store failed.
@@ -136,19 +145,18 @@ class Database:
             return await self._empty_log()
         patient = self._engines.patient.execution_options(isolation_level="AUTOCOMMIT")
         async with self._opened(patient.connect()) as connection:
+            deleted = {"deleted": await connection.scalar(text("SELECT clock_timestamp()"))}
+            alone = await _in_time(lambda: connection.scalar(_NO_OLDER_READER, deleted))
             for table in metadata.sorted_tables:
                 await connection.execute(text(f'VACUUM "{table.name}"'))
-        return True
+        return alone
 
     async def _empty_log(self) -> bool:
-        until = monotonic() + LOG_S
-        while monotonic() < until:
+        async def emptied() -> bool:
             async with self.connect() as connection:
-                held_up = await connection.scalar(text("PRAGMA wal_checkpoint(TRUNCATE)"))
-            if not held_up:
-                return True
-            await asyncio.sleep(LOG_WAIT_S)
-        return False
+                return not await connection.scalar(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+
+        return await _in_time(emptied)
 
     async def close(self) -> None:
         """Give files and sockets back."""
@@ -184,6 +192,16 @@ class Database:
             if isinstance(error, exc.SQLAlchemyError) and not is_outage(error):
                 raise
             raise DatabaseUnavailable(explanation(self._url, error)) from error
+
+
+async def _in_time(tried: Callable[[], Awaitable[bool | None]]) -> bool:
+    """Try until it is done; False if readers hold it up for too long."""
+    until = monotonic() + READERS_S
+    while not await tried():
+        if monotonic() >= until:
+            return False
+        await asyncio.sleep(READERS_WAIT_S)
+    return True
 
 
 class _Damaged(Exception):  # noqa: N818 - errors are named as facts

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
@@ -15,8 +16,10 @@ from sqlalchemy import Connection, delete, insert, select, text, update
 from sqlalchemy.exc import IntegrityError, StatementError
 from structlog.testing import capture_logs
 
+from storage import sql
 from storage.schema import entries, entry_phrasings, metadata, settings, tickets
 from storage.sql import Database, DatabaseUnavailable
+from tests.postgres import PostgresServer
 
 NOON = datetime(2026, 4, 1, 12, 0, 0, 250_000, tzinfo=UTC)
 
@@ -224,6 +227,32 @@ async def test_a_cancelled_question_leaves_the_store_usable(database: Database) 
     async with asyncio.timeout(5):
         await put(database, "after")
     assert await names(database) == {"after"}
+
+
+async def test_purging_says_that_an_older_transaction_may_still_read_what_was_deleted(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sql, "READERS_S", 0.3)
+    name = await postgres.create_database()
+    database = await Database.open(postgres.url(name))
+    await put(database, "secret")
+    reader = await asyncpg.connect(postgres.url(name))
+    reading = reader.transaction(isolation="repeatable_read", readonly=True)
+    await reading.start()
+    await reader.fetch("SELECT * FROM settings")
+    async with database.begin() as connection:
+        await connection.execute(delete(settings))
+    assert not await database.purge()
+    assert await reader.fetchval("SELECT name FROM settings") == "secret"
+    await reading.rollback()
+    assert await database.purge()
+    later = reader.transaction(isolation="repeatable_read", readonly=True)
+    await later.start()  # idle in a transaction, and reads nothing
+    assert await database.purge()
+    await later.rollback()
+    await reader.close()
+    await database.close()
+    await postgres.drop_database(name)
 
 
 async def test_what_askers_wrote_is_nobody_elses_on_the_machine(tmp_path: Path) -> None:
