@@ -72,6 +72,9 @@ class Batches(Generic[R]):
 
     async def flush(self) -> None:
         """Write everything that waits. Raises `DatabaseUnavailable`, and then nothing is forgotten."""
+        await _to_its_end(self._flush())
+
+    async def _flush(self) -> None:
         async with self._flushing:
             while self._waiting:
                 await self._write_some()
@@ -135,5 +138,5 @@ async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
     try:
         await asyncio.shield(task)
     except asyncio.CancelledError:
-        await task
+        await asyncio.gather(task, return_exceptions=True)
         raise

@@ -71,6 +71,28 @@ async def test_rows_in_their_commit_when_the_gateway_stops_are_not_written_twice
     assert kept == [1]
 
 
+async def test_whoever_leaves_while_rows_are_written_has_none_written_twice() -> None:
+    kept: list[int] = []
+    committed, answered = asyncio.Event(), asyncio.Event()
+
+    async def write(rows: Sequence[int]) -> None:
+        kept.extend(rows)
+        committed.set()
+        await answered.wait()
+
+    log = Batches("numbers", write, on_lost=pytest.fail)
+    log.add(1)
+    asking = asyncio.create_task(log.flush())
+    await committed.wait()
+    asking.cancel()
+    await asyncio.sleep(0)
+    answered.set()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await log.flush()
+    assert kept == [1]
+
+
 async def test_rows_that_sql_refuses_are_counted_and_the_next_ones_written(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
