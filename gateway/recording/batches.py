@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import suppress
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
@@ -61,14 +60,14 @@ class Batches(Generic[R]):
         self._waiting.append(row)
 
     async def run(self) -> None:
-        """Write until cancelled, then write the rest."""
+        """Write until cancelled, then write the rest; what can't be written then is lost."""
         try:
             while True:
                 await asyncio.sleep(INTERVAL_S)
                 await _to_its_end(self._flush_or_log())
-        finally:
-            with suppress(DatabaseUnavailable):
-                await self.flush()
+        except asyncio.CancelledError:
+            await self._flush_or_lose()
+            raise
 
     async def flush(self) -> None:
         """Write everything that waits. Raises `DatabaseUnavailable`, and then nothing is forgotten."""
@@ -130,6 +129,13 @@ class Batches(Generic[R]):
             if self._wait_told is not None:
                 self._wait_told = None
                 self._log.info("rows are written again", of=self._name)
+
+    async def _flush_or_lose(self) -> None:
+        try:
+            await self.flush()
+        except DatabaseUnavailable as exc:
+            self._on_lost(len(self._waiting))
+            self._log.error("rows lost", of=self._name, rows=len(self._waiting), error=str(exc))
 
 
 async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:

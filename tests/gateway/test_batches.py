@@ -93,6 +93,36 @@ async def test_whoever_leaves_while_rows_are_written_has_none_written_twice() ->
     assert kept == [1]
 
 
+@pytest.mark.parametrize("under_way", [True, False], ids=["while rows are written", "while none are"])
+async def test_what_a_dead_database_does_not_take_at_the_end_is_counted(
+    under_way: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "INTERVAL_S", 0 if under_way else 60)
+    lost: list[int] = []
+    asked, answered = asyncio.Event(), asyncio.Event()
+
+    async def write(rows: Sequence[int]) -> NoReturn:
+        asked.set()
+        await answered.wait()
+        raise DatabaseUnavailable("away")
+
+    log = Batches("numbers", write, on_lost=lost.append)
+    log.add(1)
+    log.add(2)
+    with capture_logs() as said:
+        work = asyncio.create_task(log.run())
+        await (asked.wait() if under_way else asyncio.sleep(0))
+        work.cancel()
+        await asyncio.sleep(0)
+        answered.set()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+    assert lost == [2]
+    assert said[-1] == {
+        "event": "rows lost", "of": "numbers", "rows": 2, "error": "away", "log_level": "error"
+    }  # fmt: skip
+
+
 async def test_rows_that_sql_refuses_are_counted_and_the_next_ones_written(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
