@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Self
 
 from cache.calibration import Cut, Labelled, shelf_cut
-from cache.calibration.cuts import Cuts
+from cache.calibration.cuts import Also, Cuts, nothing_else
 from cache.guards import Guard, default_guards
 from cache.indexing import shelf_key, spread_of
 from cache.looks import Looks
@@ -166,9 +166,11 @@ class Shelf:
         )
         return await self._cuts.keep(tenant, language, cut)
 
-    async def tighten(self, tenant: str, language: str, *, present: Cut, score: float, why: str) -> bool:
+    async def tighten(
+        self, tenant: str, language: str, *, present: Cut, score: float, why: str, also: Also = nothing_else
+    ) -> bool:
         """Serve from a higher score on until the next calibration; see `Cuts.tighten`."""
-        return await self._cuts.tighten(tenant, language, present=present, score=score, why=why)
+        return await self._cuts.tighten(tenant, language, present=present, score=score, why=why, also=also)
 
     async def _ranked(
         self, question: Encoded, *, tenant: str, language: str, group: str

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
 
 from pydantic import TypeAdapter
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.calibration import Cut
 from storage.remembered import read_as, recall, remember, remember_first
 from storage.sql import Database
 
-__all__ = ["PAUSED", "Cuts"]
+__all__ = ["PAUSED", "Also", "Cuts", "nothing_else"]
+
+Also = Callable[[AsyncConnection], Awaitable[object]]
 
 PAUSED = 2.0  # above every score: only the exact tier serves
 _FRESH_S = 10.0  # how long a replica may go on with a cut that another one has replaced
+
+
+async def nothing_else(_: AsyncConnection) -> None:
+    """Change nothing besides the cut."""
 
 
 class Cuts:
@@ -52,10 +60,15 @@ class Cuts:
         self._known.pop((tenant, language), None)
         return kept
 
-    async def tighten(self, tenant: str, language: str, *, present: Cut, score: float, why: str) -> bool:
+    async def tighten(
+        self, tenant: str, language: str, *, present: Cut, score: float, why: str, also: Also = nothing_else
+    ) -> bool:
         """Serve from a higher score (or `PAUSED`) until the next calibration.
 
         False, and nothing is changed, where `present` is no longer the cut: someone was faster.
+
+        Args:
+            also: is done in the same transaction.
         """
         tight = replace(present, score=score, bound=None, why=why, since=_now(), tightened_from=present.score)
         name, value = _name(tenant, language), self._value(tight)
@@ -68,6 +81,7 @@ class Cuts:
                 await remember(connection, {name: value})
             elif not await remember_first(connection, name, value):  # there was no row to lock
                 return False
+            await also(connection)
         self._known.pop((tenant, language), None)
         return True
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import Table, Update, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.calibration import CONFIDENCE
@@ -31,6 +31,7 @@ from gateway.domain import Answered, Draft, Passage, Step
 from gateway.errors import SekishoError
 from gateway.figures.people import wrong_rag_answers
 from gateway.people.access import BootstrapKey, Keys
+from gateway.review import audits
 from gateway.review.audits import Audits, Judgement, OnBreach, lookups
 from gateway.review.audits.lookups import LookupLog, Rates
 from gateway.routes import audits as routes
@@ -485,6 +486,26 @@ async def test_pausing_by_setting_asks_for_no_better_cut(gateway: Gateway) -> No
     await gateway.served(*[gateway.hit(0.86)] * 20, *[gateway.hit(0.99)] * 400)
     await gateway.judge(wrong_below=0.9, limit=20)
     assert (await gateway.report())["state"] == "paused"
+
+
+@pytest.mark.parametrize("action", ["paused", "alarm"])
+async def test_what_dies_while_it_acts_does_so_with_the_next_verdict(
+    gateway: Gateway, action: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_breach(gateway, "pause" if action == "paused" else "alarm")
+    await gateway.served(*[gateway.hit()] * 30)
+
+    def killed(changed: Table) -> Update:
+        if changed is audit_windows:
+            raise SystemError
+        return update(changed)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(audits, "update", killed)
+        with pytest.raises(SystemError):
+            await gateway.judge(wrong_below=1.0)
+    await gateway.judge(wrong_below=1.0)
+    assert (await gateway.report())["last_breach"]["action"] == action
 
 
 async def test_a_few_wrong_are_no_proof(gateway: Gateway) -> None:

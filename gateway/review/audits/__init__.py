@@ -206,13 +206,9 @@ class Audits:
         sample = samples["vector"]
         if not exceeds(sample.audited(window.lookups), cut.target_error):
             return
-        action = await self._tightened(window, cut, sample, judged)
-        if action is None:
+        action, score = self._action(window, cut, judged)
+        if not await self._acted(window, cut, action, score=score, why=_why(action, window, cut, sample)):
             return
-        async with writing(self._db, "audits") as connection:
-            breached = {"breached_at": datetime.now(UTC), "action": action}
-            change = update(audit_windows).where(audit_windows.c.id == window.id)
-            await connection.execute(change.values(breached))
         structlog.get_logger("sekisho.audits").error(
             "more wrong answers than the target",
             tenant=window.tenant,
@@ -220,24 +216,40 @@ class Audits:
             action=action,
         )
 
-    async def _tightened(
-        self, window: Window, cut: Cut, sample: Sample, judged: Sequence[tuple[float, bool]]
-    ) -> str | None:
-        """What was done; None if another has changed the cut meanwhile."""
+    async def _acted(self, window: Window, cut: Cut, action: str, *, score: float | None, why: str) -> bool:
+        """Do it and keep that it was done, in one transaction; False if another has changed the cut."""
+
+        async def keep(connection: AsyncConnection) -> None:
+            breached = {"breached_at": datetime.now(UTC), "action": action}
+            change = update(audit_windows).where(audit_windows.c.id == window.id)
+            await connection.execute(change.values(breached))
+
+        if score is None:
+            async with writing(self._db, "audits") as connection:
+                await keep(connection)
+            return True
+        try:
+            return await self._shelf.tighten(
+                window.tenant, window.language, present=cut, score=score, why=why, also=keep
+            )
+        except DatabaseUnavailable as exc:
+            raise StoreUnavailable("the cuts can't be changed now") from exc
+
+    def _action(
+        self, window: Window, cut: Cut, judged: Sequence[tuple[float, bool]]
+    ) -> tuple[str, float | None]:
+        """What is to be done, and from which score to serve; None where that stays."""
         if self._on_breach == "alarm":
-            return "alarm"
+            return "alarm", None
         score = None
         if self._on_breach == "tighten":
             score = supported_cut(
                 judged, requests=window.lookups, hits=window.vector_hits, target_error=cut.target_error
             )
         # Where the audits show the target at no cut, there is nothing to tighten to.
-        score = PAUSED if score is None or score > 1 else score
-        done = "paused" if score == PAUSED else "tightened"
-        changed = await self._shelf.tighten(
-            window.tenant, window.language, present=cut, score=score, why=_why(done, window, cut, sample)
-        )
-        return done if changed else None
+        if score is None or score > 1:
+            return "paused", PAUSED
+        return "tightened", score
 
     async def _cut(self, tenant: str, language: str) -> Cut:
         try:
