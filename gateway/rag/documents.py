@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
-from sqlalchemy import Row, bindparam, delete, insert, select, update
+from sqlalchemy import Row, bindparam, case, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from classifiers.retrieval import under_headings
@@ -108,8 +108,10 @@ class Documents:
             await self._index.remove(orphans)
         if lost := kept - indexed:
             await self._mark_lost(lost)
-        pending = await self._pending()
-        return await self._index_documents(pending, progress)
+        passages = 0
+        while pending := await self._pending():
+            passages += await self._index_documents(pending, progress)
+        return passages
 
     async def state(self) -> str:
         """A digest of all documents as they are indexed: another one means that something changed."""
@@ -221,7 +223,10 @@ class Documents:
         ]
 
     async def _mark_indexed(self, batch: Sequence[tuple[str, str]]) -> None:
-        """Only the version that was indexed counts: a document may have changed meanwhile."""
+        """Only the version that was indexed counts: a document may have changed meanwhile.
+
+        One that another replica has indexed since is behind again: our points may have come after its.
+        """
         async with self._database.begin() as connection:
             await connection.execute(_MARK, [{"document": id_, "indexed": version} for id_, version in batch])
 
@@ -242,8 +247,10 @@ _OF_DOCUMENTS = (
 )
 _MARK = (
     update(schema.documents)
-    .where(_DOCUMENTS.id == bindparam("document"), _DOCUMENTS.version == bindparam("indexed"))
-    .values(indexed_version=bindparam("indexed"))
+    .where(_DOCUMENTS.id == bindparam("document"))
+    .values(
+        indexed_version=case((_DOCUMENTS.version == bindparam("indexed"), bindparam("indexed")), else_="")
+    )
 )
 
 

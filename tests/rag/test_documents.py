@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -234,6 +234,38 @@ async def test_replicas_that_start_at_once_record_each_document_once(
     assert sorted(len(report.added) for report in reports) == [0, 0, 0, 3]
     assert sorted(len(report.changed) for report in again) == [0, 0, 0, 1]
     await postgres.drop_database(name)
+
+
+class OvertakenEncoder:
+    """Encodes, and gives its first vectors back when something else has been done."""
+
+    def __init__(self, inner: Encoder, meanwhile: Callable[[], Awaitable[object]]) -> None:
+        self._inner = inner
+        self._meanwhile = [meanwhile]
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return self._inner.identity
+
+    async def encode(self, texts: Sequence[str], /) -> Vector:
+        vectors = await self._inner.encode(texts)
+        while self._meanwhile:
+            await self._meanwhile.pop()()
+        return vectors
+
+
+async def test_what_a_replica_indexes_after_another_that_knew_better_is_indexed_again(
+    documents: Documents, database: Database, index: VectorIndex, encoder: Encoder, folder: Path
+) -> None:
+    async def change() -> None:
+        (folder / "library.md").write_text("# Library\n\n## Hours\n\nOpen from ten.")
+        await documents.ingest([folder])
+
+    await Documents(database, index, OvertakenEncoder(encoder, change)).ingest([folder])
+    found = await index.matching("Open from ten", where={"path": "library.md"}, limit=5)
+    assert found[0].text == "Library › Hours\nOpen from ten."
+    assert await documents.index_pending() == 0  # what it left beside them was only taken out
+    assert await agree(database, index)
 
 
 async def test_many_runs_at_once_agree(
