@@ -19,7 +19,7 @@ from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.store.content import content_of
 from encoders import encode_one
-from gateway.domain import Draft, Passage, Step
+from gateway.domain import Correction, Draft, Passage, Step
 from gateway.errors import Conflict
 from gateway.rag.documents import Documents
 from gateway.rendering import rendered_steps
@@ -565,9 +565,11 @@ async def test_who_read_an_overdue_entry_is_not_asked_again_when_old_tickets_are
     assert await office.state(card) == "active"
 
 
-def draft_of(*sources: str) -> tuple[Step, ...]:
+def draft_of(*sources: str, own: bool = False) -> tuple[Step, ...]:
+    """A draft of a chatbot, or one from our own documents."""
     contexts = tuple(Passage(text="A passage.", source=source) for source in sources)
-    return (Step("rag", 1.0, Draft(text="300 yen.", contexts=contexts, model="m")),)
+    done = Correction(label="correct", scores=(0.9,), reason="", judge="j@1") if own else None
+    return (Step("rag", 1.0, Draft(text="300 yen.", contexts=contexts, model="m", correction=done)),)
 
 
 @pytest.mark.parametrize(
@@ -609,6 +611,20 @@ async def test_an_answer_from_an_older_version_is_not_published_as_from_the_pres
     assert (await office.tickets.get(ticket, tenant="acme")).answer is None
     _, entry = await office.publish(ticket, "400 yen.", sources=(Source("fees.md", ""),))
     assert entry.sources == (Source("fees.md", version(NEW)),)
+
+
+async def test_an_answer_from_a_document_that_went_is_not_published_unseen(office: Office) -> None:
+    steps = draft_of("fees.md", "hours.md", "https://example.org/x", own=True)
+    ticket = await office.tickets.open(question(CARD), outcome="withheld", reason="unchecked", steps=steps)
+    elsewhere = await drafted(office)  # by a chatbot, which may call its documents what it likes
+    (office.folder / "fees.md").unlink()
+    await office.read()
+    with pytest.raises(Conflict, match=r"^fees\.md changed since this draft was written"):
+        await office.publish(ticket, "300 yen.")
+    _, entry = await office.publish(ticket, "By hours.", sources=(Source("hours.md", ""),))
+    assert [one.document for one in entry.sources] == ["hours.md"]
+    _, other = await office.publish(elsewhere, "300 yen.", question=LIKE_CARD)
+    assert other.sources[0] == Source("fees.md", "")
 
 
 async def test_a_document_that_is_only_cut_otherwise_has_not_changed_since_the_draft(office: Office) -> None:

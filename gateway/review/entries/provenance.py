@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -16,6 +17,8 @@ from storage.schema import documents, outcomes
 from storage.sql import Database
 
 __all__ = ["changed_since_draft", "draft_sources", "in_present_version", "refuse_changed"]
+
+_PAGES = ("http://", "https://")  # of a web search
 
 
 def draft_sources(ticket: Ticket) -> tuple[Source, ...]:
@@ -38,7 +41,7 @@ async def in_present_version(db: Database, sources: Sequence[Source]) -> tuple[S
 
 
 async def changed_since_draft(connection: AsyncConnection, ticket: Ticket) -> tuple[str, ...]:
-    """Our own documents that the draft of a ticket was written from, and that have changed since."""
+    """Our own documents that the draft of a ticket was written from, and that have changed or gone since."""
     names = [source.document for source in draft_sources(ticket)]
     if not names:
         return ()
@@ -46,15 +49,19 @@ async def changed_since_draft(connection: AsyncConnection, ticket: Ticket) -> tu
     if ticket.outcome == "disputed":  # the draft went out; the ticket came when somebody was not content
         same = (outcomes.c.tenant == ticket.tenant, outcomes.c.request_id == ticket.request_id)
         written = await connection.scalar(select(func.min(outcomes.c.at)).where(*same)) or written
-    query = select(documents.c.path).where(documents.c.path.in_(names), documents.c.updated_at > written)
-    return tuple(await connection.scalars(query.order_by(documents.c.path)))
+    ours = set(_own_documents(ticket))
+    query = select(documents.c.path, documents.c.updated_at).where(documents.c.path.in_({*names, *ours}))
+    there = {row.path: row.updated_at for row in await connection.execute(query)}
+    changed = {path for path, updated_at in there.items() if updated_at > written}
+    return tuple(sorted(changed | (ours - there.keys())))
 
 
 async def refuse_changed(connection: AsyncConnection, ticket: Ticket) -> None:
     """Raise `Conflict` if the draft says what a document does not say any more, for all that we know."""
     if changed := await changed_since_draft(connection, ticket):
         raise Conflict(
-            f"{', '.join(changed)} changed since this draft was written: read it again and name the sources",
+            f"{', '.join(changed)} changed since this draft was written: read it again, if it is still "
+            "there, and name the sources",
             param="sources",
         )
 
@@ -65,7 +72,20 @@ def _can_be_kept(name: str) -> bool:
 
 
 def _sources(ticket: Ticket) -> Iterator[str]:
+    for draft in _drafts(ticket):
+        for passage in draft["contexts"]:
+            yield " ".join(passage["source"].split())
+
+
+def _own_documents(ticket: Ticket) -> Iterator[str]:
+    """What was found by our own retrieval, which alone is corrected; a chatbot's names may be anything."""
+    for draft in _drafts(ticket):
+        if draft.get("correction"):
+            found = (passage["source"] for passage in draft["contexts"])
+            yield from (source for source in found if not source.startswith(_PAGES))
+
+
+def _drafts(ticket: Ticket) -> Iterator[Mapping[str, Any]]:
     for step in ticket.steps:
         if step.get("stage") == "rag" and step["found"]["type"] == "draft":
-            for passage in step["found"]["contexts"]:
-                yield " ".join(passage["source"].split())
+            yield step["found"]
