@@ -636,11 +636,17 @@ async def test_a_document_that_is_only_cut_otherwise_has_not_changed_since_the_d
     assert entry.sources[0] == Source("fees.md", version(OLD))
 
 
-async def test_a_disputed_answer_is_as_old_as_its_request(office: Office) -> None:
-    asked = NewTicket(
+async def disputed(office: Office, **asked: Any) -> str:
+    """A ticket on an answer that somebody was not content with."""
+    new = NewTicket(
         tenant="acme", group="", request_id="r-1", language="en", real_question=CARD, question=CARD,
-        outcome="disputed", reason="thumbs_down", steps=rendered_steps(draft_of("fees.md")),
+        outcome="disputed", reason="thumbs_down", **asked,
     )  # fmt: skip
+    async with office.database.begin() as connection:
+        return await open_within(connection, new, detail={"self_contained": True})
+
+
+async def test_a_disputed_answer_is_as_old_as_its_request(office: Office) -> None:
     row = {
         "tenant": "acme",
         "request_id": "r-1",
@@ -653,7 +659,36 @@ async def test_a_disputed_answer_is_as_old_as_its_request(office: Office) -> Non
         await connection.execute(insert(outcomes).values(row))
     office.write("fees.md", NEW)
     await office.read()
-    async with office.database.begin() as connection:
-        ticket = await open_within(connection, asked, detail={"self_contained": True})
+    ticket = await disputed(office, steps=rendered_steps(draft_of("fees.md")))
     with pytest.raises(Conflict, match="changed since this draft"):
         await office.publish(ticket, "300 yen.")
+
+
+@pytest.mark.parametrize("gone", [False, True], ids=["changed", "gone"])
+async def test_a_dispute_brings_no_entry_back_over_a_change_that_another_ticket_tells_of(
+    office: Office, gone: bool
+) -> None:
+    card = await office.keep()
+    ticket = await disputed(office, entry_id=card.id)
+    if gone:
+        (office.folder / "fees.md").unlink()
+    else:
+        office.write("fees.md", NEW)
+    await office.read()
+    with pytest.raises(Conflict, match=r"^fees\.md changed since this draft was written"):
+        await office.publish(ticket, "300 yen, in cash.")
+    assert await office.state(card) == "stale"
+    _, entry = await office.publish(ticket, "400 yen.", sources=(Source("fees.md", ""),))
+    assert entry.state == "active"
+    assert entry.sources == (Source("fees.md", version(OLD if gone else NEW)),)
+
+
+async def test_a_dispute_is_answered_where_the_change_was_read(office: Office) -> None:
+    card = await office.keep()
+    office.write("fees.md", NEW)
+    await office.read()
+    [asks] = await office.asked()
+    await office.publish(asks.id, "400 yen.")
+    ticket = await disputed(office, entry_id=card.id)
+    _, entry = await office.publish(ticket, "400 yen, in cash.")
+    assert (entry.answer, entry.sources) == ("400 yen, in cash.", (Source("fees.md", version(NEW)),))

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from cache.entries import Source
 from cache.store.content import LONGEST_DOCUMENT, MOST_SOURCES
 from gateway.errors import Conflict
+from gateway.review.entries.rereview import REASONS, unread_changes
 from gateway.review.tickets import Ticket
 from storage.schema import documents, outcomes
 from storage.sql import Database
@@ -41,7 +42,15 @@ async def in_present_version(db: Database, sources: Sequence[Source]) -> tuple[S
 
 
 async def changed_since_draft(connection: AsyncConnection, ticket: Ticket) -> tuple[str, ...]:
-    """Our own documents that the draft of a ticket was written from, and that have changed or gone since."""
+    """Our own documents that the draft of a ticket was written from, and that have changed or gone since.
+
+    Of a ticket on an entry, those of its sources that have, as another ticket tells.
+    """
+    if ticket.entry_id is not None:
+        if ticket.reason in REASONS:  # it tells of them itself
+            return ()
+        changed = await unread_changes(connection, ticket.tenant, ticket.entry_id)
+        return tuple(sorted(changed))
     names = [source.document for source in draft_sources(ticket)]
     if not names:
         return ()

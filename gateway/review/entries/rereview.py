@@ -32,6 +32,7 @@ from storage.schema import entries, tickets
 from storage.sql import Database
 
 __all__ = [
+    "REASONS",
     "DocumentChange",
     "Overdue",
     "ReviewDue",
@@ -43,6 +44,7 @@ __all__ = [
     "present_sources",
     "refuse_unread",
     "review_overdue",
+    "unread_changes",
 ]
 
 Overdue = Literal["keep", "stale"]
@@ -172,19 +174,22 @@ async def present_sources(db: Database, entry: Entry) -> tuple[Source, ...]:
 
     A source that is gone, or that somebody has edited since, stays as it is.
     """
-    asked = (
-        select(tickets.c.steps)
-        .where(tickets.c.tenant == entry.tenant, tickets.c.entry_id == entry.id)
-        .where(tickets.c.reason.in_(REASONS))
-        .order_by(tickets.c.created_at)
-    )
     async with db.connect() as connection:
-        told_of = [one for steps in await connection.scalars(asked) for one in _changes_in(steps)]
+        told_of = await _told_of(connection, entry.tenant, entry.id)
     told = {(one.document, one.was): one.now for one in told_of if one.now is not None}
     return tuple(
         replace(source, version=told.get((source.document, source.version), source.version))
         for source in entry.sources
     )
+
+
+async def unread_changes(connection: AsyncConnection, tenant: str, entry_id: str) -> set[str]:
+    """The sources of a stale entry whose change a ticket tells of: whoever reads another has not seen it."""
+    rows = await connection.execute(with_phrasings().where(entries.c.id == entry_id))
+    found = [one for one in entries_from_rows(rows.mappings()) if one.state == "stale"]
+    named = {(source.document, source.version) for entry in found for source in entry.sources}
+    told_of = await _told_of(connection, tenant, entry_id) if named else []
+    return {one.document for one in told_of if (one.document, one.was) in named}
 
 
 def refuse_unread(ticket: Ticket, revision: int) -> None:
@@ -200,6 +205,16 @@ def has_changed_since(ticket: Ticket, revision: int) -> bool:
     """Whether a source changed since that revision of a ticket that asks for its entry to be read."""
     came = [step.get("revision", 1) for step in ticket.steps if step.get("type") == "source_change"]
     return max(came, default=1) > revision
+
+
+async def _told_of(connection: AsyncConnection, tenant: str, entry_id: str) -> list[SourceChange]:
+    """What tickets told of the sources of an entry, in their order."""
+    asked = (
+        select(tickets.c.steps)
+        .where(tickets.c.tenant == tenant, tickets.c.entry_id == entry_id, tickets.c.reason.in_(REASONS))
+        .order_by(tickets.c.created_at)
+    )
+    return [one for steps in await connection.scalars(asked) for one in _changes_in(steps)]
 
 
 async def _ask(
