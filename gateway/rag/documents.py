@@ -4,7 +4,7 @@ SQL is changed first and in one transaction; the index follows. A process that d
 documents whose `indexed_version` is not their version, or points that no passage knows: `index_pending`
 finds both at the next start. Verified entries that came from another version go stale in that transaction.
 A text that is found under another name only was renamed, as all are when a folder is added to theirs: entries
-follow it.
+follow it. They follow one whose text changed at the same time as well, and go stale.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import uuid
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +27,7 @@ from classifiers.retrieval import under_headings
 from encoders import Encoder
 from gateway.rag.chunking import Chunk
 from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
+from gateway.rag.renaming import mostly_the_same, the_same
 from gateway.review.entries.rereview import DocumentChange, follow_renamed, outdate_and_ask
 from storage import schema
 from storage.locking import one_at_a_time
@@ -155,12 +154,14 @@ class Documents:
                 else:
                     unchanged.append(document.path)
             gone = [row for row in stored.values() if not _still_there(row.path, refused)]
+            renamed, rewritten = await _renamed(connection, gone, added)
             for row in gone:
                 await _forget(connection, row.id)
-            if renamed := _renamed(gone, added):
+            if renamed:
                 await follow_renamed(connection, renamed)
             removed = [row.path for row in gone if row.path not in renamed]
             reviewed += [DocumentChange(document=path, version=None) for path in removed]
+            reviewed += rewritten
             if reviewed:  # in this very transaction: no crash can leave an entry behind its document
                 await outdate_and_ask(connection, reviewed)
         named_anew = set(renamed.values())
@@ -295,20 +296,25 @@ async def _forget(connection: AsyncConnection, document: str) -> None:
     await connection.execute(delete(schema.documents).where(_DOCUMENTS.id == document))
 
 
-def _renamed(gone: Sequence[Row[*tuple[Any, ...]]], added: Sequence[SourceDocument]) -> dict[str, str]:
-    """The old names of documents to their new ones, of texts of which as many are new as are gone.
-
-    Of copies the first by name is the first: a folder that all names begin with keeps their order.
-    """
-    old, new = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
-    for row in gone:
-        old[row.version].append(row.path)
-    for document in added:
-        new[_version(document.text)].append(document.path)
-    pairs = (
-        zip(sorted(old[one]), sorted(new[one]), strict=True) for one in old if len(old[one]) == len(new[one])
+async def _renamed(
+    connection: AsyncConnection, gone: Sequence[Row[*tuple[Any, ...]]], added: Sequence[SourceDocument]
+) -> tuple[dict[str, str], list[DocumentChange]]:
+    """The old names of documents to their new ones, and the changes of those whose text changed, too."""
+    came = {document.path: document.text for document in added}
+    same = the_same(
+        {row.path: row.version for row in gone}, {path: _version(text) for path, text in came.items()}
     )
-    return dict(chain.from_iterable(pairs))
+    others = {path: text for path, text in came.items() if path not in same.values()}
+    paths = [row.path for row in gone if row.path not in same]
+    before: dict[str, str] = {}
+    for batch in in_parts(paths if others else [], _ROWS_AT_ONCE):
+        texts = select(_DOCUMENTS.path, _DOCUMENTS.text).where(_DOCUMENTS.path.in_(batch))
+        before |= {row.path: row.text for row in await connection.execute(texts)}
+    rewritten = mostly_the_same(before, others)
+    return same | rewritten, [
+        DocumentChange(document=now, version=_version(came[now]), before=before[was], after=came[now])
+        for was, now in rewritten.items()
+    ]
 
 
 def _passage_row(path: str, document: str, position: int, chunk: Chunk) -> dict[str, Any]:

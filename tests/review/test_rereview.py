@@ -219,6 +219,38 @@ async def test_a_ticket_that_waits_follows_a_renamed_document(office: Office) ->
     assert (await office.entries.get("acme", card.id)).sources == (Source("prices.md", version(NEW)),)
 
 
+async def test_entries_follow_a_document_that_is_renamed_and_changed_at_one_start(office: Office) -> None:
+    card = await office.keep()
+    office.write("hours.md", "# Hours\n\nTen to five.\n")
+    (office.folder / "fees.md").unlink()
+    office.write("prices.md", NEW)
+    office.write("other.md", "# Fees\n\nA passport is 16,000 yen.\n\nPay in advance.\n")
+    report = await office.documents.ingest([office.folder])
+    assert report.renamed == {"fees.md": "prices.md"}
+    assert (report.added, report.changed, report.removed) == (("other.md",), ("hours.md",), ())
+    assert await office.state(card) == "stale"
+    (ticket,) = await office.asked()
+    assert ticket.reason == "source_changed"
+    (step,) = ticket.steps
+    assert (step["document"], step["was"], step["now"]) == ("prices.md", version(OLD), version(NEW))
+    assert "-A residence card is 300 yen.\n+A residence card is 400 yen." in step["diff"]
+    _, entry = await office.publish(ticket.id, "400 yen.")
+    assert entry.sources == (Source("prices.md", version(NEW)),)
+    office.write("prices.md", NEWEST)
+    await office.read()
+    assert await office.state(card) == "stale"
+
+
+async def test_no_document_takes_the_place_of_one_that_went_and_said_something_else(office: Office) -> None:
+    card = await office.keep()
+    (office.folder / "fees.md").unlink()
+    office.write("parking.md", "# Fees\n\nParking is free.\n\nPay nothing.\n")
+    report = await office.documents.ingest([office.folder])
+    assert (report.renamed, report.removed) == ({}, ("fees.md",))
+    (ticket,) = await office.asked()
+    assert (ticket.reason, await office.state(card)) == ("source_gone", "stale")
+
+
 async def test_copies_follow_in_their_order_and_no_copy_replaces_one_that_went(office: Office) -> None:
     for name in ("a.md", "b.md"):
         office.write(name, "# Alike\n\nThe same.\n")

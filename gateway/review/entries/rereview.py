@@ -109,7 +109,7 @@ async def follow_renamed(connection: AsyncConnection, names: Mapping[str, str], 
 
     Args:
         connection: a write transaction, that of the change itself.
-        names: what a document was called, to what it is called; its text is the same.
+        names: what a document was called, to what it is called; a change of its text is told by itself.
     """
     renamed = await rename(connection, names, now=datetime.now(UTC), by=by)
     for ids in in_parts(renamed, AT_ONCE):
