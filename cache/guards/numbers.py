@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, Self
 
 from cache.guards import Compared, about_any
+from cache.guards.counted import counted_otherwise
 from cache.guards.identifiers import without_identifiers
 from cache.reading.numerals import Numerals, numerals
 from cache.reading.tables import read_table
@@ -56,7 +57,8 @@ Quantities = frozenset[Quantity]
 class NumberGuard:
     """Vetoes an entry whose numbers or units are not those of the question.
 
-    A number that only one side states counts where the two are the same but for it.
+    A number that only one side states counts where the two are the same but for it. Two numbers that
+    changed places are not those of the question either.
     """
 
     read: Callable[[Text], Quantities]
@@ -72,13 +74,17 @@ class NumberGuard:
         """The numbers of both, if they differ."""
         asked, nearest = compared.asked, compared.nearest
         here, there = self.read(asked), self.read(nearest)
-        if here == there or not _differ(here, there, _alike(asked, nearest)):
+        differ = here != there and _differ(here, there, _alike(asked, nearest))
+        exchanged = "" if differ else counted_otherwise(asked, nearest)
+        if not differ and not exchanged:
             return None
-        stored = [self.read(text) for text in compared.stored]
-        if about_any(stored):
+        stored = [(self.read(text), text) for text in compared.stored]
+        if about_any(numbers for numbers, _ in stored):
             return None
-        if any(_agree(here, one) for one in stored):
+        if any(_agree(here, one) and not counted_otherwise(asked, text) for one, text in stored):
             return None
+        if exchanged:
+            return f"question and entry differ in how many of {exchanged}"
         return f"the question has {_listed(here)}, the entry {_listed(there)}"
 
 
