@@ -1,4 +1,4 @@
-"""Whether one must, whether only so, what has happened: what one can do, and how, answers none of these."""
+"""Whether one must, may only so, or has done it, and why: what one can do, and how, answers none of these."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from cache.reading.words import Text
 
 __all__ = ["ModalityGuard"]
 
+_NEVER: Final = "(?!)"  # matches nowhere
 _TELLS: Final = {
     "must": "whether one must",
     "only": "whether there is nothing else",
     "happened": "what has happened",
     "happens": "what will be done to it",
     "wrong": "about a mistake",
+    "end": "from when one may end it",
+    "why": "why",
 }
 
 
@@ -30,7 +33,7 @@ class _Rule:
 
     @classmethod
     def of(cls, rows: Mapping[str, list[str]]) -> Self:
-        return cls(*(re.compile("|".join(rows[name])) for name in ("asked", "unless", "said")))
+        return cls(*(re.compile("|".join(rows.get(name, [_NEVER]))) for name in ("asked", "unless", "said")))
 
     def asks(self, text: Text) -> bool:
         return bool(self.asked.search(text.written)) and not self.unless.search(text.written)
