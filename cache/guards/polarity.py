@@ -178,7 +178,7 @@ def _crossed(here: _Reading, asked: Text, there: _Reading, stored: Text) -> bool
     mine, theirs = here.denied - there.denied, there.denied - here.denied
     if any(one in other or other in one for one in mine for other in theirs):  # 打印, 打不出来
         return False
-    return bool(mine | theirs) and mine <= _told(stored) and theirs <= _told(asked)
+    return bool(mine | theirs) and mine <= _roots(stored) and theirs <= _roots(asked)
 
 
 def _differs(denying: _Reading, negated: Text, other: Text, saying: _Reading) -> bool:
