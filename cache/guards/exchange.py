@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Final
 
 from cache.guards import Compared, quoted
+from cache.guards.asker import done_by_the_other
 from cache.reading.words import Text, content_word, read_text, within
 from encoders.scripts import HAN, KATAKANA
 from encoders.words import Kind
@@ -51,7 +52,7 @@ class ExchangeGuard:
     def veto(self, compared: Compared, /) -> str | None:
         """What changed places."""
         asked, nearest = compared.asked, compared.nearest
-        for changed in (_wanted_otherwise, _done_otherwise):
+        for changed in (_wanted_otherwise, _done_otherwise, done_by_the_other):
             found = changed(asked, nearest)
             if found and all(
                 changed(asked, text) or not found <= {"I", *text.content} for text in compared.stored
