@@ -1,4 +1,4 @@
-"""Taking back what ends something: to reverse a cancellation is not to cancel; 解約の取り消し, 撤销注销."""
+"""Taking back what ends something or is gone: to undo a cancellation is not to cancel; 解約の取り消し."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ __all__ = ["UndoingGuard"]
 
 _DONE = "done"
 _RETURNED = "returned"
+_GONE, _GOING = "gone", "going"
 _FAR = {"en": 24, "ja": 10, "zh": 12}  # characters between what takes back and what is taken back
 _BESIDE = {"en": 6, "ja": 10, "zh": 1}  # where a return comes second: 取消订单退款 asks for one
 _LAST = re.compile("(?:申请|掉|一下|回来|吗|呢|么|嘛|啊|了|行|可以)*")
@@ -39,7 +40,8 @@ class _Words:
 
     @classmethod
     def of(cls, language: str, table: Mapping[str, Any]) -> Self:
-        meanings = {"undo": table["undo"], "surely": table["surely"], _DONE: table["done"], **table["ends"]}
+        kinds = ("undo", "surely", "back", _DONE, _GONE, _GOING)
+        meanings = {kind: table[kind] for kind in kinds} | table["ends"]
         terms = Terms.of(meanings, passed=table["passed"], inflected=True)
         return cls(language, terms, tuple(table["apart"]), tuple(table["joined"]))
 
@@ -54,10 +56,12 @@ class _Words:
                     undone |= said
                 elif "undo" in one.meanings:  # "it was already sent, can I cancel it?"
                     undone |= said & {_DONE}
+                if "back" in one.meanings:
+                    undone |= said & {_GONE}
                 said |= _ends(one)
             for undo, end in permutations(found, 2):
-                if "undo" in undo.meanings and self._belong(undo, end, clause):
-                    undone |= _ends(end)
+                if undo.meanings & {"undo", "back"} and self._belong(undo, end, clause):
+                    undone |= _undone(undo, end)
         return _Acts(frozenset(undone), frozenset(said), stops)
 
     def _belong(self, undo: Found, end: Found, clause: str) -> bool:
@@ -67,7 +71,7 @@ class _Words:
             return undo is first
         between = clause[first.end : last.start]
         far = _BESIDE if undo is first and _RETURNED in end.meanings else _FAR
-        if len(between) > far[self.language] and _DONE not in end.meanings:
+        if len(between) > far[self.language] and not end.meanings & {_DONE, _GONE}:
             return False
         if undo is first:
             return self.language != "ja" and not self._apart(between, self.apart)
@@ -83,7 +87,15 @@ class _Words:
 
 
 def _ends(found: Found) -> frozenset[str]:
-    return found.meanings - {"undo", "surely"}
+    return found.meanings - {"undo", "surely", "back"}
+
+
+def _undone(undo: Found, end: Found) -> frozenset[str]:
+    """What of an end a word takes back: one stops what is done, but nothing that is gone."""
+    gone = _ends(end) & {_GONE, _GOING}
+    return (_ends(end) - gone if "undo" in undo.meanings else frozenset[str]()) | (
+        gone & {_GONE} if "back" in undo.meanings else frozenset[str]()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,5 +131,7 @@ class UndoingGuard:
 
 
 def _only_does(acts: _Acts, one: str) -> bool:
-    """Whether a text does what another takes back, or stops in time what is done in another."""
-    return one not in acts.undone and (acts.stops if one == _DONE else one in acts.said)
+    """Whether a text does what another takes back, stops in time what is done there, or asks when it goes."""
+    if one in acts.undone:
+        return False
+    return acts.stops if one == _DONE else (_GOING if one == _GONE else one) in acts.said
