@@ -86,6 +86,7 @@ def default_guards() -> tuple[Guard, ...]:
     from cache.guards.numbers import NumberGuard
     from cache.guards.polarity import PolarityGuard
     from cache.guards.qualifiers import QualifiersGuard
+    from cache.guards.reported import without_reporters
     from cache.guards.substitution import SubstitutionGuard
     from cache.guards.undoing import UndoingGuard
 
@@ -95,7 +96,7 @@ def default_guards() -> tuple[Guard, ...]:
         ClassesGuard.load("kinds", least_overlap=0.3, spoken_for=("ja", "zh")),
         ClassesGuard.load("comparison", least_overlap=0.3),
         ClassesGuard.load("quantifiers", least_overlap=0.4),
-        ClassesGuard.load("persons", alone_overlap=0.6),
+        ClassesGuard.load("persons", alone_overlap=0.6, read=without_reporters),
         ClassesGuard.load("dates"),
         ClassesGuard.load("units"),
         ClassesGuard.load(

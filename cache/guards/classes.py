@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Self
 
 from cache.guards import Compared, about_any, quoted
@@ -75,6 +76,7 @@ class ClassesGuard:
     turned_by_negation: bool  # "not accepted" is "declined": where one text is negated, say nothing
     spoken_for: Collection[str]  # languages: other phrasings speak for a nearest one that names nothing
     acts: bool  # of several acts in a question one is wanted: 予約の時間を変更したい
+    read: Callable[[Text], str]  # of a text what may name a class
 
     @classmethod
     def load(
@@ -86,6 +88,7 @@ class ClassesGuard:
         turned_by_negation: bool = False,
         spoken_for: Collection[str] = (),
         acts: bool = False,
+        read: Callable[[Text], str] = attrgetter("plain"),
     ) -> Self:
         """The guard with the shipped table of this name."""
         table = read_table(f"{name}.yaml", "cache.guards")
@@ -93,12 +96,12 @@ class ClassesGuard:
             language: _Groups.of([*own, *(table["en"] if language != "en" else ())])
             for language, own in table.items()
         }
-        return cls(name, groups, least_overlap, alone_overlap, turned_by_negation, spoken_for, acts)
+        return cls(name, groups, least_overlap, alone_overlap, turned_by_negation, spoken_for, acts, read)
 
     def veto(self, compared: Compared, /) -> str | None:
         """The words of the two classes."""
         groups = self.languages[compared.language]
-        asked, nearest = groups.named_in(compared.asked.plain), groups.named_in(compared.nearest.plain)
+        asked, nearest = (groups.named_in(self.read(text)) for text in (compared.asked, compared.nearest))
         for group in asked.keys() | nearest.keys():
             here = asked.get(group, ())
             there = nearest.get(group, ()) or (self._agreed(compared, groups, group) if here else ())
@@ -110,7 +113,7 @@ class ClassesGuard:
                 continue
             if not self._comparable(compared, here, there):
                 continue
-            others = [_classes(groups.named_in(text.plain).get(group, ())) for text in compared.stored]
+            others = [_classes(groups.named_in(self.read(text)).get(group, ())) for text in compared.stored]
             if about_any(others):
                 continue
             if _all_other(mine, theirs, others):
@@ -121,7 +124,7 @@ class ClassesGuard:
         """What the other phrasings name for one that names nothing, where they name the same."""
         if compared.language not in self.spoken_for:
             return ()
-        named = [found for text in compared.stored if (found := groups.named_in(text.plain).get(group))]
+        named = [found for text in compared.stored if (found := groups.named_in(self.read(text)).get(group))]
         same = len(named) >= _AGREED and len({_classes(found) for found in named}) == 1
         return named[0] if same else ()
 
