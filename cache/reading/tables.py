@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
+from itertools import chain
 from typing import Any, NamedTuple, Self
 
 import yaml
@@ -52,12 +53,15 @@ class Terms:
 
     @classmethod
     def of(
-        cls, meanings: Mapping[Any, Iterable[str]], *, passed: Iterable[str] = (), inflected: bool
+        cls, meanings: Mapping[Any, Iterable[str | list[str]]], *, passed: Iterable[str] = (), inflected: bool
     ) -> Self:
-        """The finder of terms, given by what they mean; terms in `passed` mean nothing."""
+        """The finder of terms, given by what they mean; terms in `passed` mean nothing.
+
+        A list among the terms is one that several meanings share: an alias in the table.
+        """
         known: dict[str, set[Hashable]] = {str(term): set() for term in passed}
         for meaning, terms in meanings.items():
-            for term in terms:
+            for term in chain.from_iterable(one if isinstance(one, list) else [one] for one in terms):
                 known.setdefault(str(term), set()).add(meaning)
         words: dict[str, dict[tuple[str, ...], set[Hashable]]] = {}
         runs: dict[str, list[tuple[str, frozenset[Hashable]]]] = {}
