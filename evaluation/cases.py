@@ -1,6 +1,7 @@
-"""Files of cases, one JSON object a line; a row that can't be used stops the run with its line and field.
+"""Files of cases: JSON Lines, CSV or XLSX; a row that can't be used stops the run with its line and field.
 
-Without `lang` the script of the text says the language, as it does for `sekisho evaluate answers`.
+In CSV and XLSX a list is written as JSON, a single text also as it is; an empty cell has the default of its
+column. Without `lang` the script of the text says the language, as it does for `sekisho evaluate answers`.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, ValidationError, model_validator
 
 from cache.errors import InvalidEntry
 from cache.store.content import checked
 from cache.transfer.columns import DAYS, HEADINGS, REQUIRED, SHARED, incoming, is_read
 from cache.transfer.numbering import split_number
-from cache.transfer.tables import RowProblem, read_table
+from evaluation.rows import listed, rows
 from gateway.errors import InvalidRequest
 from gateway.language import language_of
 
@@ -35,6 +36,8 @@ __all__ = [
 ]
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+EntryId = Annotated[str | None, BeforeValidator(lambda value: None if value == "" else value)]
+Listed = BeforeValidator(listed)
 Row = TypeVar("Row", bound=BaseModel)
 
 
@@ -80,7 +83,7 @@ class ShelfEntry(_InALanguage):
     """A curated FAQ's entry, with its phrasings."""
 
     entry_id: Text
-    questions: Annotated[list[Text], Field(min_length=1)]
+    questions: Annotated[list[Text], Listed, Field(min_length=1)]
     answer: str = ""  # read beside the question, if all entries have one
     group: str = ""  # who may read it; "" is everybody
     valid_from: date | None = None
@@ -93,7 +96,7 @@ class ShelfEntry(_InALanguage):
 class Traffic(_Asked):
     """A question asked of that FAQ, and the entry that may answer it (null: none)."""
 
-    entry_id: str | None
+    entry_id: EntryId
     slice: str = "in_scope"
     group: str = ""  # the asker's
 
@@ -101,7 +104,7 @@ class Traffic(_Asked):
 class Feedback(_Asked):
     """A question that a person labelled before: which entry answers it (null: none)."""
 
-    entry_id: str | None
+    entry_id: EntryId
 
 
 class GateCase(_Asked):
@@ -123,14 +126,14 @@ class Answer(_InALanguage):
     """An answer, the contexts it was written from, and whether they support it."""
 
     answer: str
-    contexts: list[str]
+    contexts: Annotated[list[str], Listed]
     faithful: bool
     question: str | None = None
     group: str = "all"
     id: str = ""
     source: str = ""  # the data set that the row comes from
     kind: str = ""  # how it is true, or which error it holds
-    unsupported: list[AnswerSpan] | None = None  # None: not annotated
+    unsupported: Annotated[list[AnswerSpan] | None, Listed] = None  # None: not annotated
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -152,7 +155,7 @@ class Message(BaseModel):
 class FollowUp(_InALanguage):
     """A conversation, and whether its last turn, the asker's, can be understood without the others."""
 
-    messages: Annotated[list[Message], Field(min_length=1)]
+    messages: Annotated[list[Message], Listed, Field(min_length=1)]
     standalone: bool
 
     @property
@@ -168,16 +171,23 @@ def read_cases(file: Path, form: type[Row]) -> list[Row]:
     """All rows of a file.
 
     Raises:
-        InvalidRequest: naming file, line and field of the first row that can't be used.
+        UnreadableTable, InvalidRequest: naming file, line and field of the first row that can't be used.
     """
-    try:
-        lines = file.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise InvalidRequest(f"{file} can't be read: {exc}") from exc
-    rows = [_row(line, number, file, form) for number, line in enumerate(lines, 1) if line.strip()]
-    if not rows:
+    found = []
+    for line, values in rows(file, read=form.model_fields.__contains__):
+        try:
+            found.append(form.model_validate(_filled(values, form)))
+        except ValidationError as exc:
+            raise InvalidRequest(f"{file}, line {line}: {_problem(exc)}") from exc
+    if not found:
         raise InvalidRequest(f"{file} holds no cases")
-    return rows
+    return found
+
+
+def _filled(values: Mapping[str, Any], form: type[BaseModel]) -> dict[str, Any]:
+    """What a row holds, without the empty cells whose column has a default."""
+    needed = {name for name, field in form.model_fields.items() if field.is_required()}
+    return {key: value for key, value in values.items() if value != "" or key in needed}
 
 
 def read_shelf(file: Path) -> list[ShelfEntry]:
@@ -187,16 +197,9 @@ def read_shelf(file: Path) -> list[ShelfEntry]:
         UnreadableTable, InvalidRequest: naming file, line and field of the first row that can't be used.
     """
     found = []
-    try:
-        for row in read_table(
-            file, required=REQUIRED, headings=HEADINGS, shared=SHARED, days=DAYS, read=is_read
-        ):
-            where = f"{file}, line {row.line}"
-            if isinstance(row, RowProblem):
-                raise InvalidRequest(f"{where}: {row.field}: {row.expected}")
-            found += _shelf_entries(row.values, where)
-    except OSError as exc:
-        raise InvalidRequest(f"{file} can't be read: {exc.strerror}") from exc
+    how = {"required": REQUIRED, "headings": HEADINGS, "shared": SHARED, "days": DAYS, "read": is_read}
+    for line, values in rows(file, **how):
+        found += _shelf_entries(values, f"{file}, line {line}")
     if not found:
         raise InvalidRequest(f"{file} holds no active entries")
     return found
@@ -226,13 +229,6 @@ def _shelf_entries(values: Mapping[str, Any], where: str) -> list[ShelfEntry]:
         valid_until=content.valid_until,
     )
     return [entry] if one.state == "active" else []
-
-
-def _row(line: str, number: int, file: Path, form: type[Row]) -> Row:
-    try:
-        return form.model_validate_json(line)
-    except ValidationError as exc:
-        raise InvalidRequest(f"{file}, line {number}: {_problem(exc)}") from exc
 
 
 def _problem(found: ValidationError) -> str:

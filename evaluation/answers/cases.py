@@ -38,7 +38,7 @@ from pydantic import (
     model_validator,
 )
 
-from cache.transfer.tables import RowProblem, read_table
+from evaluation.rows import listed, rows
 from gateway.domain import Turn
 from gateway.errors import InvalidRequest
 from gateway.language import language_of
@@ -92,20 +92,15 @@ def read_answer_cases(file: Path) -> Iterator[AnswerCase]:
         UnreadableTable, InvalidRequest: naming file, line and field of the first row that can't be used.
     """
     seen: dict[bytes, int] = {}
-    try:
-        for row in read_table(file, required=(), read=_KNOWN.__contains__):
-            where = f"{file}, line {row.line}"
-            if isinstance(row, RowProblem):
-                raise InvalidRequest(f"{where}: {row.field}: {row.expected}")
-            case = case_of(row.values, where)
-            first = seen.setdefault(hashlib.sha256(case.id.encode()).digest()[:12], row.line)
-            if first != row.line:
-                raise InvalidRequest(
-                    f"{where}: id: expected another than in line {first}, found “{case.id}” again"
-                )
-            yield case
-    except OSError as exc:
-        raise InvalidRequest(f"{file} can't be read: {exc.strerror}") from exc
+    for line, values in rows(file, read=_KNOWN.__contains__):
+        where = f"{file}, line {line}"
+        case = case_of(values, where)
+        first = seen.setdefault(hashlib.sha256(case.id.encode()).digest()[:12], line)
+        if first != line:
+            raise InvalidRequest(
+                f"{where}: id: expected another than in line {first}, found “{case.id}” again"
+            )
+        yield case
     if not seen:
         raise InvalidRequest(f"{file} holds no cases")
 
@@ -137,23 +132,10 @@ def case_digest(case: AnswerCase) -> str:
     return hashlib.sha256(json.dumps(asdict(case), ensure_ascii=False).encode()).hexdigest()[:32]
 
 
-def _listed(value: Any) -> Any:
-    """A list written as JSON in a cell, or a single text."""
-    if not isinstance(value, str):
-        return value
-    if value.lstrip().startswith("["):
-        try:
-            return json.loads(value)
-        except json.JSONDecodeError as exc:
-            if value.lstrip()[1:].lstrip()[:1] in ('"', "{"):  # else a text such as “[1] The fee is …”
-                raise ValueError(f"expected a list as JSON: {exc.msg} at character {exc.pos}") from exc
-    return [value]
-
-
 def _tags(value: Any) -> Any:
     if isinstance(value, str) and not value.lstrip().startswith("["):
         return [tag.strip() for tag in value.replace("、", ",").replace("，", ",").split(",") if tag.strip()]
-    return _listed(value)
+    return listed(value)
 
 
 def _as_context(value: Any) -> Any:
@@ -177,7 +159,7 @@ class _TurnRow(BaseModel):
 
 _Contexts = Annotated[
     list[Annotated[_ContextRow, BeforeValidator(_as_context)]],
-    BeforeValidator(_listed),
+    BeforeValidator(listed),
     Field(max_length=1000),
 ]
 
@@ -189,7 +171,7 @@ class _CaseRow(BaseModel):
     lang: Annotated[str, StringConstraints(pattern="^[a-z]{2}$")] | None = None
     real_question: _Text | None = None
     question: _Text | None = None
-    messages: Annotated[list[_TurnRow], BeforeValidator(_listed)] = []
+    messages: Annotated[list[_TurnRow], BeforeValidator(listed)] = []
     ground_contexts: _Contexts = []
     ground_truth: Annotated[str, StringConstraints(strip_whitespace=True)] = ""
     answerable: bool | None = None

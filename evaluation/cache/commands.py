@@ -20,7 +20,9 @@ __all__ = ["cache_command"]
 def cache_command(
     pairs: Annotated[
         Path | None,
-        typer.Option(help="JSONL: cached_question, question, should_reuse, category, lang, cached_lang."),
+        typer.Option(
+            help="JSONL, CSV or XLSX: cached_question, question, should_reuse, category, lang, cached_lang."
+        ),
     ] = None,
     entries: Annotated[
         Path | None,
@@ -28,10 +30,12 @@ def cache_command(
     ] = None,
     traffic: Annotated[
         Path | None,
-        typer.Option(help="What is asked of it, JSONL: text, entry_id (null: no entry), slice, lang."),
+        typer.Option(
+            help="What is asked of it, in these forms: text, entry_id (null: no entry), slice, lang."
+        ),
     ] = None,
     feedback: Annotated[
-        Path | None, typer.Option(help="Labelled before, to calibrate by, JSONL: text, entry_id, lang.")
+        Path | None, typer.Option(help="Labelled before, to calibrate by: text, entry_id, lang.")
     ] = None,
     target_error: Annotated[
         float | None,

@@ -47,7 +47,7 @@ AT_ONCE = 8  # answers that a language model is asked about at a time
 
 Cases = Annotated[
     Path,
-    typer.Option(help=f"Answers, and whether their contexts support them, JSONL: {FIELDS}."),
+    typer.Option(help=f"Answers, and whether their contexts support them, JSONL, CSV or XLSX: {FIELDS}."),
 ]
 Worst = Annotated[int, typer.Option(help="Print so many wrong decisions, the surest first.", min=0)]
 AtOnce = Annotated[
@@ -113,7 +113,8 @@ def calibrate_faithfulness_command(
     cases: Annotated[
         Path | None,
         typer.Option(
-            help=f"Answers with their label, JSONL: {FIELDS}. Default: what reviewers said of RAG's answers."
+            help=f"Answers with their label, JSONL, CSV or XLSX: {FIELDS}. "
+            "Default: what reviewers said of RAG's answers."
         ),
     ] = None,
     config: Config = None,

@@ -20,7 +20,8 @@ __all__ = ["followups_command"]
 
 def followups_command(
     cases: Annotated[
-        Path, typer.Option(help="Conversations, JSONL: messages (role, content), standalone, lang.")
+        Path,
+        typer.Option(help="Conversations, JSONL, CSV or XLSX: messages (role, content), standalone, lang."),
     ],
     config: Config = None,
     json_file: Json = None,

@@ -34,7 +34,9 @@ from gateway.stores import open_database
 __all__ = ["calibrate_gate_command", "gate_command"]
 
 Tick = Callable[[], None]
-Cases = Annotated[Path, typer.Option(help="Questions with their class, JSONL: text, gold, slice, lang.")]
+Cases = Annotated[
+    Path, typer.Option(help="Questions with their class, JSONL, CSV or XLSX: text, gold, slice, lang.")
+]
 
 
 def gate_command(

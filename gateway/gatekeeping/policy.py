@@ -57,6 +57,6 @@ def read_examples(file: Path) -> Iterator[str]:
         ConfigurationError: naming the file and line of one that can't be read.
     """
     for line, row in rows_of(file, required=("text",)):
-        if not isinstance(row, dict) or not isinstance(row.get("text"), str) or not row["text"].strip():
+        if not isinstance(row.get("text"), str) or not row["text"].strip():
             raise ConfigurationError(f'{file}, line {line}: expected an object with "text"')
         yield row["text"].strip()

@@ -196,8 +196,8 @@ def _counted(asked: Iterable[Past | None]) -> list[Past]:
     return [Past(one.newest.text, one.newest.group, one.newest.was, one.times) for one in found.values()]
 
 
-def _past(row: Any, where: str) -> Past:
-    text = (row.get("text") or row.get("question")) if isinstance(row, dict) else None
+def _past(row: Mapping[str, Any], where: str) -> Past:
+    text = row.get("text") or row.get("question")
     if not isinstance(text, str) or not text.strip():
         raise InvalidRequest(f'{where}: expected "text" or "question" with a text')
     return Past(text.strip(), str(row.get("group") or ""))

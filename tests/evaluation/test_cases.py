@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from openpyxl import Workbook
 from typer.testing import CliRunner
 
 from evaluation.cases import Answer, Feedback, FollowUp, GateCase, Pair, ShelfEntry, Traffic, read_cases
 from evaluation.cli import app
+from gateway.errors import InvalidRequest
 
 DESCRIPTION = Path(__file__).parents[2] / "docs/evaluation.md"
 FORMS: dict[type[Any], dict[str, Any]] = {
@@ -66,3 +69,62 @@ def test_both_questions_of_a_pair_are_read_and_what_is_stated_counts(tmp_path: P
     file.write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
     found = [(pair.lang, pair.cached_lang) for pair in read_cases(file, Pair)]
     assert found == [("ja", "en"), ("ja", None), ("ja", "fr")]
+
+
+IN_CELLS: dict[type[Any], dict[str, Any]] = {
+    Traffic: {"text": "How do I pay?", "entry_id": None, "slice": "far_oos"},
+    Feedback: {"text": "How do I pay?", "entry_id": "pay"},
+    GateCase: {"text": "How do I pay?", "gold": "must"},
+    ShelfEntry: {"entry_id": "e", "questions": ["[Fee] How?", "Why?"], "valid_until": "2030-01-31"},
+    Answer: {
+        "answer": "12", "contexts": ["It is 12."], "faithful": False, "question": "How much?",
+        "unsupported": [{"start": 0, "end": 2, "type": "number"}],
+    },
+    FollowUp: {"messages": [{"role": "user", "content": "And [then]?"}], "standalone": True},
+    Pair: {"cached_question": "How?", "question": "Why?", "should_reuse": False},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", IN_CELLS, ids=lambda form: form.__name__)
+def test_the_three_forms_give_the_same_cases_and_empty_cells_the_default(
+    tmp_path: Path, form: type[Any]
+) -> None:
+    row = IN_CELLS[form]
+    (tmp_path / "c.jsonl").write_text(json.dumps(row), "utf-8")
+    cells = [
+        json.dumps(row[name]) if isinstance(row.get(name), list | bool) else row.get(name) or ""
+        for name in form.model_fields
+    ]
+    with (tmp_path / "c.csv").open("w", encoding="utf-8-sig", newline="") as file:
+        csv.writer(file).writerows([form.model_fields, cells])
+    workbook = Workbook()
+    workbook.active.append([*form.model_fields])
+    workbook.active.append(cells)
+    workbook.save(tmp_path / "c.xlsx")
+    [expected] = read_cases(tmp_path / "c.jsonl", form)
+    assert read_cases(tmp_path / "c.csv", form) == [expected]
+    assert read_cases(tmp_path / "c.xlsx", form) == [expected]
+
+
+def test_a_single_context_stands_in_a_cell_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_text("answer,contexts,faithful\n12,[1] It is 12.,yes\n13,,no\n", "utf-8")
+    assert [case.contexts for case in read_cases(file, Answer)] == [["[1] It is 12."], []]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.csv", "text,gold\nWhy?,must\nHow?,\n", r"a\.csv, line 3: gold: Input should be 'must'"),
+        ("a.csv", "text\nWhy?\n", r"a\.csv, line 2: gold: Field required"),
+        ("a.csv", "text,gold\n,must\n", r"a\.csv, line 2: text: String should have at least 1"),
+        ("a.csv", "text,gold\n", r"a\.csv holds no cases"),
+        ("a.jsonl", '\n{"text": "Why?"\n', r"a\.jsonl, line 2: row: expected a JSON object"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named_in_every_form(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(InvalidRequest, match=said):
+        read_cases(tmp_path / name, GateCase)
