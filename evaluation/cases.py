@@ -1,7 +1,8 @@
 """Files of cases: JSON Lines, CSV or XLSX; a row that can't be used stops the run with its line and field.
 
 In CSV and XLSX a list is written as JSON, a single text also as it is; an empty cell has the default of its
-column. Without `lang` the script of the text says the language, as it does for `sekisho evaluate answers`.
+column. Without `lang` the script of the text says the language, and where it does not tell, the operator
+does (`understanding.default_language`): on another shelf nothing is found.
 """
 
 from __future__ import annotations
@@ -11,15 +12,23 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from cache.errors import InvalidEntry
 from cache.store.content import checked
 from cache.transfer.columns import DAYS, HEADINGS, REQUIRED, SHARED, incoming, is_read
 from cache.transfer.numbering import split_number
-from evaluation.rows import listed, rows
+from evaluation.rows import DEFAULT, listed, rows
 from gateway.errors import InvalidRequest
-from gateway.language import language_of
+from gateway.language import Language, language_of
 
 __all__ = [
     "Answer",
@@ -45,13 +54,13 @@ class _InALanguage(BaseModel):
     lang: str = ""  # of a row that was read never empty
 
     @model_validator(mode="after")
-    def _has_a_language(self) -> Self:
+    def _has_a_language(self, info: ValidationInfo) -> Self:
         if not self.lang:
-            self._read_script()
+            self._read_script(info.context or DEFAULT)
         return self
 
-    def _read_script(self) -> None:
-        self.lang = language_of(self._said(), default="ja")
+    def _read_script(self, default: Language) -> None:
+        self.lang = language_of(self._said(), default=default)
 
     def _said(self) -> str:
         """The text whose script is read."""
@@ -74,9 +83,9 @@ class Pair(_InALanguage):
     category: str = "all"
     cached_lang: str | None = None  # as `lang`, where only that is given
 
-    def _read_script(self) -> None:
-        self.lang = language_of(self.question, default="ja")
-        self.cached_lang = self.cached_lang or language_of(self.cached_question, default="ja")
+    def _read_script(self, default: Language) -> None:
+        self.lang = language_of(self.question, default=default)
+        self.cached_lang = self.cached_lang or language_of(self.cached_question, default=default)
 
 
 class ShelfEntry(_InALanguage):
@@ -167,8 +176,8 @@ class FollowUp(_InALanguage):
         return self.messages[-1].content
 
 
-def read_cases(file: Path, form: type[Row]) -> list[Row]:
-    """All rows of a file.
+def read_cases(file: Path, form: type[Row], default_language: Language = DEFAULT) -> list[Row]:
+    """All rows of a file; `default_language` is of texts whose script does not tell.
 
     Raises:
         UnreadableTable, InvalidRequest: naming file, line and field of the first row that can't be used.
@@ -176,7 +185,7 @@ def read_cases(file: Path, form: type[Row]) -> list[Row]:
     found = []
     for line, values in rows(file, read=form.model_fields.__contains__):
         try:
-            found.append(form.model_validate(_filled(values, form)))
+            found.append(form.model_validate(_filled(values, form), context=default_language))
         except ValidationError as exc:
             raise InvalidRequest(f"{file}, line {line}: {_problem(exc)}") from exc
     if not found:
@@ -190,7 +199,7 @@ def _filled(values: Mapping[str, Any], form: type[BaseModel]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value != "" or key in needed}
 
 
-def read_shelf(file: Path) -> list[ShelfEntry]:
+def read_shelf(file: Path, default_language: Language = DEFAULT) -> list[ShelfEntry]:
     """The active entries of a sheet as `sekisho export` writes it, or rows of `ShelfEntry` as JSON Lines.
 
     Raises:
@@ -199,18 +208,18 @@ def read_shelf(file: Path) -> list[ShelfEntry]:
     found = []
     how = {"required": REQUIRED, "headings": HEADINGS, "shared": SHARED, "days": DAYS, "read": is_read}
     for line, values in rows(file, **how):
-        found += _shelf_entries(values, f"{file}, line {line}")
+        found += _shelf_entries(values, default_language, f"{file}, line {line}")
     if not found:
         raise InvalidRequest(f"{file} holds no active entries")
     return found
 
 
-def _shelf_entries(values: Mapping[str, Any], where: str) -> list[ShelfEntry]:
+def _shelf_entries(values: Mapping[str, Any], default: Language, where: str) -> list[ShelfEntry]:
     """The entry of a row; none if nobody is served it."""
     try:
         if values.keys() & {"entry_id", "questions"}:
-            return [ShelfEntry.model_validate(values)]
-        one = incoming(values, language_of(str(values.get("question")), default="ja"))
+            return [ShelfEntry.model_validate(values, context=default)]
+        one = incoming(values, language_of(str(values.get("question")), default=default))
         content = checked(one.content)
     except ValidationError as exc:
         raise InvalidRequest(f"{where}: {_problem(exc)}") from exc

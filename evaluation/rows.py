@@ -9,8 +9,11 @@ from typing import Any
 
 from cache.transfer.tables import RowProblem, read_table
 from gateway.errors import InvalidRequest
+from gateway.language import Language
 
-__all__ = ["listed", "rows"]
+__all__ = ["DEFAULT", "listed", "rows"]
+
+DEFAULT: Language = "ja"  # where the script of a text does not tell: as a gateway without a configuration
 
 
 def rows(file: Path, **how: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -5,7 +5,7 @@ Files are JSON Lines, CSV or XLSX; the keys are the columns:
 | key | holds |
 |---|---|
 | `id` | what the case is called in every run; without one, it is made from the question |
-| `lang` | `en`, `ja`, `zh`; without one, the script of the question says it |
+| `lang` | `en`, `ja`, `zh`; else the script of the question says it, else `understanding.default_language` |
 | `real_question`, `question` | what the person wrote, and the question in it that stands alone; one will do |
 | `messages` | the turns before it, each with `role` and `text` |
 | `ground_contexts` | the passages that answer it: texts, or `text` with `id` |
@@ -38,10 +38,10 @@ from pydantic import (
     model_validator,
 )
 
-from evaluation.rows import listed, rows
+from evaluation.rows import DEFAULT, listed, rows
 from gateway.domain import Turn
 from gateway.errors import InvalidRequest
-from gateway.language import language_of
+from gateway.language import Language, language_of
 
 __all__ = ["AnswerCase", "AnsweredCase", "Context", "case_digest", "case_of", "read_answer_cases"]
 
@@ -85,8 +85,8 @@ class AnsweredCase:
     entry: str | None = None  # the verified entry that answered
 
 
-def read_answer_cases(file: Path) -> Iterator[AnswerCase]:
-    """The cases of a file, a few at a time in memory.
+def read_answer_cases(file: Path, default_language: Language = DEFAULT) -> Iterator[AnswerCase]:
+    """The cases of a file, a few at a time in memory; the default is of questions whose script does not tell.
 
     Raises:
         UnreadableTable, InvalidRequest: naming file, line and field of the first row that can't be used.
@@ -94,7 +94,7 @@ def read_answer_cases(file: Path) -> Iterator[AnswerCase]:
     seen: dict[bytes, int] = {}
     for line, values in rows(file, read=_KNOWN.__contains__):
         where = f"{file}, line {line}"
-        case = case_of(values, where)
+        case = case_of(values, where, default_language)
         first = seen.setdefault(hashlib.sha256(case.id.encode()).digest()[:12], line)
         if first != line:
             raise InvalidRequest(
@@ -105,7 +105,7 @@ def read_answer_cases(file: Path) -> Iterator[AnswerCase]:
         raise InvalidRequest(f"{file} holds no cases")
 
 
-def case_of(values: Mapping[str, Any], where: str) -> AnswerCase:
+def case_of(values: Mapping[str, Any], where: str, default_language: Language = DEFAULT) -> AnswerCase:
     """The case of a row.
 
     Raises:
@@ -117,7 +117,7 @@ def case_of(values: Mapping[str, Any], where: str) -> AnswerCase:
         if close:  # a typing error would leave out what it names, in silence
             raise InvalidRequest(f"{where}: {key}: unknown; did you mean {close[0]}?")
     try:
-        return _frozen(_CaseRow.model_validate(named))
+        return _frozen(_CaseRow.model_validate(named), default_language)
     except ValidationError as exc:
         problem = exc.errors()[0]
         field = ".".join(map(str, problem["loc"])) or "the row"
@@ -190,11 +190,11 @@ class _CaseRow(BaseModel):
 _KNOWN = frozenset(_CaseRow.model_fields)
 
 
-def _frozen(row: _CaseRow) -> AnswerCase:
+def _frozen(row: _CaseRow, default_language: Language) -> AnswerCase:
     asked = row.real_question or row.question or ""
     return AnswerCase(
         id=row.id or f"q-{hashlib.sha256(asked.encode()).hexdigest()[:12]}",
-        lang=row.lang or language_of(asked, default="ja"),
+        lang=row.lang or language_of(asked, default=default_language),
         real_question=asked,
         question=row.question or asked,
         messages=tuple(Turn(turn.role, turn.text) for turn in row.messages),

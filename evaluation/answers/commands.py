@@ -89,7 +89,8 @@ def answers_command(
     json_file: Json = None,
 ) -> None:
     """Are the answers good enough, and which are worst? An interrupted run goes on where it was."""
-    settings, plan = find_settings(config), checked_cases(cases)
+    settings = find_settings(config)
+    plan = checked_cases(cases, settings.understanding.default_language)
     named = metrics.split(",") if metrics else DEFAULT
     names = tuple(name.strip() for name in named if name.strip())
     if not names:

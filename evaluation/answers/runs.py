@@ -14,13 +14,14 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from evaluation.answers.cases import case_digest, read_answer_cases
+from evaluation.answers.cases import AnswerCase, case_digest, read_answer_cases
 from evaluation.answers.journal import Journal, Results
 from evaluation.answers.lanes import Lane, drive
 from evaluation.answers.results import CaseResult, Identity
 from evaluation.answers.targets import OUT_OF_REACH
 from evaluation.answers.worker import Task
 from gateway.errors import InvalidRequest, UpstreamUnavailable
+from gateway.language import Language
 
 __all__ = [
     "Finished",
@@ -42,6 +43,11 @@ class Plan:
     file: Path
     digest: str
     digests: dict[str, str]  # of every case, by id, in the order of the file
+    default_language: Language
+
+    def cases(self) -> Iterator[AnswerCase]:
+        """They themselves, a few at a time in memory."""
+        return read_answer_cases(self.file, self.default_language)
 
     def __len__(self) -> int:
         return len(self.digests)
@@ -79,15 +85,15 @@ class Finished:
         return Results(file) if file.exists() else None
 
 
-def checked_cases(file: Path) -> Plan:
+def checked_cases(file: Path, default_language: Language) -> Plan:
     """Read the whole file once, so that a mistake in its last row costs nothing.
 
     Raises:
         UnreadableTable, InvalidRequest: naming file, line and field.
     """
-    digests = {case.id: case_digest(case) for case in read_answer_cases(file)}
+    digests = {case.id: case_digest(case) for case in read_answer_cases(file, default_language)}
     whole = hashlib.sha256(json.dumps(digests).encode()).hexdigest()[:16]
-    return Plan(file, whole, digests)
+    return Plan(file, whole, digests, default_language)
 
 
 def open_results(place: Path) -> Results:
@@ -187,7 +193,7 @@ class _Known:
         return Start(**{name: kinds.count(name) for name in names}, damaged=self._damaged)
 
     def tasks(self, *, but: Collection[str] = ()) -> Iterator[Task]:
-        for case in read_answer_cases(self._plan.file):
+        for case in self._plan.cases():
             kind = "kept" if case.id in but else self._kinds.get(case.id)
             if kind == "measured_again":
                 yield Task(case, self._results.get(case.id))

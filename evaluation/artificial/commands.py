@@ -82,7 +82,8 @@ def coverage_command(
     settings = find_settings(config)
 
     async def compared() -> Coverage:
-        asked, made = (_texts(read_answer_cases(file)) for file in (real, artificial))
+        default = settings.understanding.default_language
+        asked, made = (_texts(read_answer_cases(file, default)) for file in (real, artificial))
         async with open_encoder(settings) as encoder:
             return await coverage(asked, made, encoder)
 

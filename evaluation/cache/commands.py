@@ -46,15 +46,16 @@ def cache_command(
 ) -> None:
     """Verified answers: pairs, each alone on its shelf, or a FAQ (--entries) under --traffic."""
     with scratch(config) as settings:
+        default = settings.understanding.default_language
         if pairs and not (entries or traffic or feedback):
-            cases = read_cases(pairs, Pair)
+            cases = read_cases(pairs, Pair, default)
             with bar(len(cases)) as progress:
                 found_pairs = uvloop.run(evaluate_pairs(cases, settings, progress=progress))
             tell(pairs_table(found_pairs), found_pairs.as_json(), json_file)
         elif entries and traffic and not pairs:
-            asked = read_cases(traffic, Traffic)
-            labels = read_cases(feedback, Feedback) if feedback else []
-            shelf = read_shelf(entries)
+            asked = read_cases(traffic, Traffic, default)
+            labels = read_cases(feedback, Feedback, default) if feedback else []
+            shelf = read_shelf(entries, default)
             with bar(len(asked)) as progress:
                 found = uvloop.run(
                     evaluate_traffic(

@@ -65,8 +65,8 @@ def faithfulness_command(
     baselines: Annotated[bool, typer.Option(help="Simpler ways beside ours.")] = True,
 ) -> None:
     """Unsupported answers: what the configured judge stops, and what it stops wrongly."""
-    rows = read_cases(cases, Answer)
     settings = find_settings(config)
+    rows = read_cases(cases, Answer, settings.understanding.default_language)
     if at_once is None:
         at_once = AT_ONCE if settings.faithfulness.judge in ("llm", "cascade") else 1
     with bar(len(rows)) as progress:
@@ -139,7 +139,10 @@ async def _calibrated(file: Path | None, settings: Settings, tenant: str) -> Fai
     async with open_database(settings) as database:
         await refuse_unknown(database, settings, tenant)
         audited = settings.cache.audit_rate_rag
-        rows = read_cases(file, Answer) if file else await reviewed_answers(database, tenant, audited=audited)
+        if file:
+            rows = read_cases(file, Answer, settings.understanding.default_language)
+        else:
+            rows = await reviewed_answers(database, tenant, audited=audited)
         if not rows:
             raise InvalidRequest(
                 f"reviewers of {tenant} labelled no answer of a fair sample yet: expected --cases, "

@@ -27,8 +27,8 @@ def followups_command(
     json_file: Json = None,
 ) -> None:
     """Follow-ups: what is looked up though it leans on earlier turns, or held back though it does not."""
-    rows = read_cases(cases, FollowUp)
     settings = find_settings(config)
+    rows = read_cases(cases, FollowUp, settings.understanding.default_language)
 
     async def measure(progress: Callable[[], None]) -> Any:
         return await evaluate_followups(rows, settings.understanding, progress=progress)

@@ -50,8 +50,8 @@ def gate_command(
     ] = False,
 ) -> None:
     """Must, may, must not: whom the configured gate lets through, slice by slice, the worst first."""
-    rows = read_cases(cases, GateCase)
     served = find_settings(config)
+    rows = read_cases(cases, GateCase, served.understanding.default_language)
     rounds = 1 + (SEEDS * len(SIZES) - SEEDS + 1 if grow else 0)
     with scratch(config) as settings, bar(len(rows) * rounds) as progress:
         work = _measured(rows, served, settings, baseline=baseline or grow, grow=grow, progress=progress)
@@ -71,8 +71,8 @@ def calibrate_gate_command(
     tenant: Annotated[str, typer.Option(help="As whose asker they are judged.")] = "default",
 ) -> None:
     """Cut the gate so that it keeps gate.max_false_refusal, by must-questions it was not fitted on."""
-    rows = read_cases(cases, GateCase)
     served = find_settings(config)
+    rows = read_cases(cases, GateCase, served.understanding.default_language)
     with scratch(config) as settings, bar(len(rows)) as progress:
         found = uvloop.run(_calibrated(rows, served, settings, tenant, progress))
     for table in calibration_tables(found, served.gate.max_false_refusal):

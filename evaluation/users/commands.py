@@ -48,7 +48,8 @@ def users_command(
     """How does it deal with people: angry, in a hurry, new to it? An interrupted run goes on where it was."""
     settings = find_settings(config)
     names = [name.strip() for name in (personas or "").split(",") if name.strip()]
-    plan = planned(read_answer_cases(cases), read_personas(personas_file, names))
+    asked = read_answer_cases(cases, settings.understanding.default_language)
+    plan = planned(asked, read_personas(personas_file, names))
     with run_folder(out or Path("runs") / f"{cases.stem}-users-{target}") as folder:
         results = dialogues_in(folder / "dialogues.jsonl")
 

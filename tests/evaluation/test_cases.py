@@ -12,7 +12,17 @@ import pytest
 from openpyxl import Workbook
 from typer.testing import CliRunner
 
-from evaluation.cases import Answer, Feedback, FollowUp, GateCase, Pair, ShelfEntry, Traffic, read_cases
+from evaluation.cases import (
+    Answer,
+    Feedback,
+    FollowUp,
+    GateCase,
+    Pair,
+    ShelfEntry,
+    Traffic,
+    read_cases,
+    read_shelf,
+)
 from evaluation.cli import app
 from gateway.errors import InvalidRequest
 
@@ -37,6 +47,23 @@ def test_without_a_language_the_script_says_it(tmp_path: Path, form: type[Any]) 
     lines = [*(row.replace("{}", text) for text in TEXTS.values()), stated]
     file.write_text("\n".join(lines), "utf-8")
     assert [case.lang for case in read_cases(file, form)] == [*TEXTS, "de"]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_where_the_script_does_not_tell_the_operator_does(tmp_path: Path, form: type[Any]) -> None:
+    file = tmp_path / "cases.jsonl"
+    row = json.dumps(FORMS[form], ensure_ascii=False).replace("{}", "開館時間").replace("OK", "予約方法")
+    file.write_text(row, "utf-8")
+    assert [read_cases(file, form, default)[0].lang for default in ("ja", "zh")] == ["ja", "zh"]
+    assert read_cases(file, form)[0].lang == "ja"
+
+
+def test_a_shelf_is_in_the_language_that_it_is_asked_in(tmp_path: Path) -> None:
+    sheet, rows = tmp_path / "faq.csv", tmp_path / "faq.jsonl"
+    sheet.write_text("id,question,answer\nhours,開館時間,9時\n", "utf-8")
+    rows.write_text('{"entry_id": "hours", "questions": ["開館時間"]}', "utf-8")
+    assert [read_shelf(file, "zh")[0].lang for file in (sheet, rows)] == ["zh", "zh"]
+    assert [read_shelf(file)[0].lang for file in (sheet, rows)] == ["ja", "ja"]
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)

@@ -235,6 +235,19 @@ def test_undetermined_is_never_a_number(tmp_path: Path, evaluate: Evaluate) -> N
     }  # fmt: skip
 
 
+def test_a_case_whose_script_does_not_tell_is_in_the_language_that_serves(
+    tmp_path: Path, evaluate: Evaluate
+) -> None:
+    row = {"question": "開館時間", "recorded_answer": "9時", "recorded_contexts": ["開館時間は9時です。"]}
+    cases, config = write_rows(tmp_path / "cases.jsonl", [row]), tmp_path / "zh.yaml"
+    config.write_text("understanding: {default_language: zh}\n", "utf-8")
+    words = ("answers", "--cases", cases, "--target", "recorded", "--out", tmp_path / "run")
+    for more, language in ((("-c", config), "zh"), ((), "ja")):
+        assert evaluate(*words, *more).exit_code == 0
+        (found,) = read_rows(tmp_path / "run" / "results.jsonl")
+        assert found["case"]["lang"] == language
+
+
 def test_processes_find_what_one_process_finds(tmp_path: Path, evaluate: Evaluate) -> None:
     cases = write_rows(tmp_path / "cases.jsonl", _rows())
     for workers in ("1", "2"):
