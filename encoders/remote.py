@@ -13,6 +13,7 @@ from openai import AsyncOpenAI, OpenAIError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from encoders import EncoderError, EncoderIdentity, Vector
+from encoders.problems import first_problem
 
 __all__ = ["RemoteEncoder"]
 
@@ -66,9 +67,8 @@ class _Endpoint:
         except OpenAIError as error:
             raise EncoderError(f"{self} could not be asked: {error}") from error
         except ValidationError as error:
-            first = error.errors(include_input=False)[0]
-            where = ".".join(map(str, first["loc"])) or "the body"
-            raise EncoderError(f"{self} sent no embeddings: {where}: {first['msg']}") from error
+            problem = first_problem(error, whole="the body")
+            raise EncoderError(f"{self} sent no embeddings: {problem}") from error
         ordered = sorted(reply.data, key=lambda row: row.index)
         if [row.index for row in ordered] != list(range(len(texts))):
             raise EncoderError(f"{self} sent {len(ordered)} vectors, not one for each of {len(texts)} texts")

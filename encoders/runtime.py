@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 
 from encoders import EncoderError, Vector
 from encoders.batching import MicroBatcher
+from encoders.problems import first_problem
 
 __all__ = ["Card", "OnnxModel", "Tokens"]
 
@@ -130,9 +131,7 @@ def _card(path: Path) -> Card:
     try:
         return Card.model_validate_json(_read(path))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise EncoderError(f"{path}: {where}: {first['msg']}") from error
+        raise EncoderError(f"{path}: {first_problem(error, whole='the file')}") from error
 
 
 def _tokenizer(path: Path, card: Card) -> Tokenizer:

@@ -26,7 +26,7 @@ from cache.errors import InvalidEntry
 from cache.store.content import checked
 from cache.transfer.columns import DAYS, HEADINGS, REQUIRED, SHARED, incoming, is_read
 from cache.transfer.numbering import split_number
-from evaluation.rows import DEFAULT, listed, rows
+from evaluation.rows import DEFAULT, listed, problem_of, rows
 from gateway.errors import InvalidRequest
 from gateway.language import Language, language_of
 
@@ -187,7 +187,7 @@ def read_cases(file: Path, form: type[Row], default_language: Language = DEFAULT
         try:
             found.append(form.model_validate(_filled(values, form), context=default_language))
         except ValidationError as exc:
-            raise InvalidRequest(f"{file}, line {line}: {_problem(exc)}") from exc
+            raise InvalidRequest(f"{file}, line {line}: {problem_of(exc)}") from exc
     if not found:
         raise InvalidRequest(f"{file} holds no cases")
     return found
@@ -222,7 +222,7 @@ def _shelf_entries(values: Mapping[str, Any], default: Language, where: str) -> 
         one = incoming(values, language_of(str(values.get("question")), default=default))
         content = checked(one.content)
     except ValidationError as exc:
-        raise InvalidRequest(f"{where}: {_problem(exc)}") from exc
+        raise InvalidRequest(f"{where}: {problem_of(exc)}") from exc
     except InvalidEntry as exc:
         raise InvalidRequest(f"{where}: {exc}") from exc
     if one.id is None:
@@ -238,8 +238,3 @@ def _shelf_entries(values: Mapping[str, Any], default: Language, where: str) -> 
         valid_until=content.valid_until,
     )
     return [entry] if one.state == "active" else []
-
-
-def _problem(found: ValidationError) -> str:
-    first = found.errors()[0]
-    return f"{'.'.join(map(str, first['loc'])) or 'the row'}: {first['msg']}"

@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from cache.transfer.tables import RowProblem, read_table
+from encoders.problems import first_problem
 from gateway.errors import InvalidRequest
 from gateway.language import Language
 
-__all__ = ["DEFAULT", "listed", "rows"]
+__all__ = ["DEFAULT", "listed", "problem_of", "rows"]
 
 DEFAULT: Language = "ja"  # where the script of a text does not tell: as a gateway without a configuration
 
@@ -32,6 +35,12 @@ def rows(file: Path, **how: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield row.line, row.values
     except OSError as exc:
         raise InvalidRequest(f"{file} can't be read: {exc.strerror}") from exc
+
+
+def problem_of(error: ValidationError) -> str:
+    """What of a row can't be used, as one sentence."""
+    no_text = "expected UTF-8 text: save a sheet as “CSV UTF-8”"  # bytes of a CSV in another encoding
+    return first_problem(error, whole="the row", says={"string_unicode": no_text})
 
 
 def listed(value: Any) -> Any:

@@ -38,7 +38,7 @@ from pydantic import (
     model_validator,
 )
 
-from evaluation.rows import DEFAULT, listed, rows
+from evaluation.rows import DEFAULT, listed, problem_of, rows
 from gateway.domain import Turn
 from gateway.errors import InvalidRequest
 from gateway.language import Language, language_of
@@ -119,12 +119,7 @@ def case_of(values: Mapping[str, Any], where: str, default_language: Language = 
     try:
         return _frozen(_CaseRow.model_validate(named), default_language)
     except ValidationError as exc:
-        problem = exc.errors()[0]
-        field = ".".join(map(str, problem["loc"])) or "the row"
-        said = problem["msg"].removeprefix("Value error, ")
-        if problem["type"] == "string_unicode":  # bytes of a CSV that are no text in its encoding
-            said = "expected UTF-8 text: save a sheet as “CSV UTF-8”"
-        raise InvalidRequest(f"{where}: {field}: {said}") from exc
+        raise InvalidRequest(f"{where}: {problem_of(exc)}") from exc
 
 
 def case_digest(case: AnswerCase) -> str:

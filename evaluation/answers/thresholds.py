@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from encoders.problems import first_problem
 from evaluation.answers.comparison import Comparison
 from evaluation.answers.summary import Summary
 from gateway.errors import InvalidRequest
@@ -76,12 +77,8 @@ def read_thresholds(file: Path) -> Thresholds:
     except (OSError, UnicodeDecodeError, YAMLError) as exc:
         raise InvalidRequest(f"--thresholds: {file} can't be read: {exc}") from exc
     except ValidationError as exc:
-        problem = exc.errors()[0]
-        where = ".".join(map(str, problem["loc"])) or "the file"
-        unknown = problem["type"] == "extra_forbidden"
-        raise InvalidRequest(
-            f"--thresholds: {file}: {where}: {'unknown key' if unknown else problem['msg']}"
-        ) from exc
+        problem = first_problem(exc, whole="the file", says={"extra_forbidden": "unknown key"})
+        raise InvalidRequest(f"--thresholds: {file}: {problem}") from exc
 
 
 def checks(wanted: Thresholds, found: Comparison, now: Summary) -> list[Check]:

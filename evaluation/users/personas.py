@@ -11,6 +11,7 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from encoders.problems import first_problem
 from gateway.errors import InvalidRequest
 
 __all__ = ["LANGUAGES", "Persona", "Personas", "read_personas"]
@@ -75,9 +76,7 @@ def _own(file: Path) -> dict[str, dict[str, Persona]]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as exc:
         raise InvalidRequest(f"{file} can't be read: {exc}") from exc
     except ValidationError as exc:
-        problem = exc.errors()[0]
-        field = ".".join(map(str, problem["loc"])) or "the file"
-        raise InvalidRequest(f"{file}: {field}: {problem['msg']}") from exc
+        raise InvalidRequest(f"{file}: {first_problem(exc, whole='the file')}") from exc
     return {language: _personas(rows) for language, rows in found.items()}
 
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from classifiers.gate.lists import Listed, Lists
 from classifiers.gate.rules import SHADOWABLE, Rules
 from classifiers.gate.shipped import shipped_attacks
+from encoders.problems import first_problem
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.files import rows_of
 from gateway.gatekeeping.words import word_cut
@@ -125,7 +126,5 @@ def _of_file(file: Path, model: type[S]) -> Iterator[S]:
         try:
             yield model.model_validate(row)
         except ValidationError as exc:
-            first = exc.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            told = first["msg"].removeprefix("Value error, ")
-            raise ConfigurationError(f"{file}, line {line}: {where + ': ' if where else ''}{told}") from exc
+            problem = first_problem(exc, whole="the item")
+            raise ConfigurationError(f"{file}, line {line}: {problem}") from exc

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import httpx2
 from pydantic import AnyHttpUrl, BaseModel, ValidationError
 
+from encoders.problems import first_problem
 from gateway.errors import ConfigurationError, NotAllowed, NotAuthenticated
 from gateway.people.users import PersonRole
 from gateway.settings.console import OidcSettings
@@ -150,9 +151,8 @@ class Oidc:
             except httpx2.HTTPError as exc:
                 raise NotAuthenticated(f"{address} can't be read ({type(exc).__name__})") from exc
             except ValidationError as exc:
-                first = exc.errors(include_input=False)[0]
-                field = ".".join(map(str, first["loc"])) or "the document"
-                raise NotAuthenticated(f"{address} can't be read: {field}: {first['msg']}") from exc
+                problem = first_problem(exc, whole="the document")
+                raise NotAuthenticated(f"{address} can't be read: {problem}") from exc
             if found.issuer.rstrip("/") != self._settings.issuer:
                 raise NotAuthenticated(f"{address} speaks for another issuer")
             self._found = found
