@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("gateway", "classifiers", "cache", "encoders", "storage", "evaluation")
+PROGRAMS = (*PACKAGES, "benchmarks", "training", "examples", "docs")
 MODULES = [
     path.relative_to(ROOT)
     for package in PACKAGES
@@ -58,6 +59,8 @@ def test_no_module_has_state_that_functions_rebind(module: Path) -> None:
 
 # What a router or the command line calls is registered where it is defined, and imported by nobody.
 REGISTERED = {"routes", "commands", "cli.py", "__main__.py"}
+# Who marks a method with another decorator may be the one who calls it.
+CALLED_BY_NAME = {"property", "classmethod", "staticmethod", "cached_property"}
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if not REGISTERED & {*m.parts}], ids=str)
@@ -105,6 +108,59 @@ def _mentions() -> dict[str, set[Path]]:
             for word in set(re.findall(r"\w+", path.read_text("utf-8"))):
                 found[word].add(path.relative_to(ROOT))
     return found
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_methods_are_called_by_more_than_tests(module: Path) -> None:
+    for node in _tree(module).body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        unused = {
+            one.name
+            for one in node.body
+            if isinstance(one, Function) and not one.name.startswith("__") and one.name not in _used()
+            and {getattr(mark, "id", "?") for mark in one.decorator_list} <= CALLED_BY_NAME
+        }  # fmt: skip
+        if unused:  # a framework calls those that it declares
+            imported = import_module(".".join(module.with_suffix("").parts).removesuffix(".__init__"))
+            unused -= {name for base in getattr(imported, node.name).__mro__[1:] for name in vars(base)}
+        assert not unused, f"nothing but tests calls {unused} of {node.name}"
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if not REGISTERED & {*m.parts}], ids=str)
+def test_what_may_be_said_by_name_is_said_by_somebody(module: Path) -> None:
+    for function in _functions(module):
+        of_name = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+        unsaid = {one.arg for one, default in of_name if default and one.arg not in _given()}
+        assert not unsaid or function.decorator_list, f"nobody gives {function.name} its {unsaid}"
+
+
+@cache
+def _used() -> set[str]:
+    """The names that programs use, and their texts: some may be of a name."""
+    found = set[str]()
+    for node in _nodes(*PROGRAMS):
+        match node:
+            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str(name)):
+                found.add(name)
+    return found
+
+
+@cache
+def _given() -> set[str]:
+    """The names by which programs and tests give arguments, and their texts."""
+    found = set[str]()
+    for node in _nodes(*PROGRAMS, "tests"):
+        match node:
+            case ast.keyword(arg=str(name)) | ast.Constant(value=str(name)):
+                found.add(name)
+    return found
+
+
+def _nodes(*folders: str) -> Iterator[ast.AST]:
+    for folder in folders:
+        for path in (ROOT / folder).rglob("*.py"):
+            yield from ast.walk(ast.parse(path.read_text("utf-8")))
 
 
 def test_broad_handlers_are_few_and_say_why() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 
 from classifiers import ClassifierError
 from classifiers.gate import GateLabel, GateVerdict, Neighbour, Policy, ScopeSource, ShadowVerdict
-from classifiers.gate.complaints import Complaints, shipped_complaints
+from classifiers.gate.complaints import shipped_complaints
 from classifiers.gate.contrast import Sample
 from classifiers.gate.disguise import hidden_forms
 from classifiers.gate.fitting import Fitting, ask
@@ -50,12 +49,11 @@ class ExampleGate:
         in_force: CutsInForce | None = None,
         rules: Rules = EVERY_RULE,
         thin: Sequence[str] = (),
-        complaints: Complaints | None = None,
     ) -> None:
         self._in_force = in_force or CutsInForce()
         self._scope = scope
         self._forbidden = forbidden
-        self._complaints = complaints or shipped_complaints()
+        self._complaints = shipped_complaints()
         self._encoder = encoder
         self._readings: dict[bytes, ForbiddenReading] = {}
         self._stated = stated
@@ -115,12 +113,6 @@ class ExampleGate:
             rules=rules,
             thin=thin_notes(policy, max_false_refusal=max_false_refusal),
         )
-
-    def under(self, rules: Rules) -> ExampleGate:
-        """The same fit under other rules."""
-        gate = copy(self)
-        gate._rules = rules
-        return gate
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ _GOOD_FROM = 0.7  # where a score counts as good unless --good says otherwise; a
 CORRECTNESS = ("answer_correctness", "answer_correctness_llm")
 DECIDES = (*CORRECTNESS, "semantic_similarity", "faithfulness")  # the first one measured
 BINS = 20
+GROUPS = 30  # by language or tag
 _FIGURED = {**dict.fromkeys(CORRECTNESS, ("false_positives",)), "context_recall": ("smallest_k",)}
 RESAMPLES = 1000
 
@@ -210,13 +211,13 @@ class Summary:
             answered_answerable=kinds[True, True],
         )
 
-    def groups(self, by: Callable[[Seen], Iterable[str]], most: int = 30) -> dict[str, list[Seen]]:
-        """Cases by language or tag, the largest groups first."""
+    def groups(self, by: Callable[[Seen], Iterable[str]]) -> dict[str, list[Seen]]:
+        """Cases by language or tag, the largest groups first, and only those."""
         found: dict[str, list[Seen]] = {}
         for one in self.seen:
             for name in by(one):
                 found.setdefault(name, []).append(one)
-        return dict(sorted(found.items(), key=lambda item: -len(item[1]))[:most])
+        return dict(sorted(found.items(), key=lambda item: -len(item[1]))[:GROUPS])
 
     def quadrant(self, retrieved: str, written: str) -> list[tuple[float, float]]:
         """Both scores of every case that has them: was it found, was it written rightly."""

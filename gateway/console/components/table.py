@@ -13,6 +13,8 @@ from gateway.console.visit import Visit
 
 __all__ = ["Column", "Rows", "Table", "Wanted"]
 
+PAGE = 50  # rows, until the reader chooses
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
@@ -53,20 +55,17 @@ class Table:
         fetch: Callable[[Wanted], Awaitable[Rows]],
         *,
         on_open: Callable[[str], Any] | None = None,
-        page_size: int = 50,
-        selectable: bool = False,
     ) -> None:
         t = visit.t
         self._fetch = fetch
         self._names = [one.name for one in columns]
         self._hidden: set[str] = set()
-        self._wanted = Wanted(0, page_size, None, False)
+        self._wanted = Wanted(0, PAGE, None, False)
         self._table = ui.table(
             columns=[_column(one) for one in columns],
             rows=[],
             row_key="id",
-            pagination={"rowsPerPage": page_size, "rowsNumber": 0},
-            selection="multiple" if selectable else None,
+            pagination={"rowsPerPage": PAGE, "rowsNumber": 0},
         ).classes("rows")
         self._table.props(f'flat dense separator="horizontal" no-data-label="{t("table.empty")}"')
         self._table.props(f'rows-per-page-label="{t("table.per_page")}" :rows-per-page-options="[25,50,100]"')
@@ -83,18 +82,12 @@ class Table:
         (self._hidden.discard if shown else self._hidden.add)(name)
         self._table.props["visible-columns"] = [one for one in self._names if one not in self._hidden]
 
-    @property
-    def selected(self) -> list[str]:
-        """The ids of the rows that are ticked."""
-        return [str(row["id"]) for row in self._table.selected]
-
     async def refresh(self, *, from_start: bool = False) -> None:
         """Fetch the rows again."""
         if from_start:
             self._wanted = Wanted(0, self._wanted.limit, self._wanted.sort, self._wanted.descending)
         found = await self._fetch(self._wanted)
         self._table.rows = [dict(row) for row in found.rows]
-        self._table.selected = []
         self._table.pagination = {
             "page": self._wanted.offset // self._wanted.limit + 1,
             "rowsPerPage": self._wanted.limit,
@@ -105,7 +98,7 @@ class Table:
 
     async def _requested(self, event: GenericEventArguments) -> None:
         asked = event.args["pagination"]
-        limit = min(max(int(asked.get("rowsPerPage") or 50), 1), 200)
+        limit = min(max(int(asked.get("rowsPerPage") or PAGE), 1), 200)
         offset = (max(int(asked.get("page") or 1), 1) - 1) * limit
         self._wanted = Wanted(offset, limit, asked.get("sortBy"), bool(asked.get("descending")))
         await self.refresh()

@@ -104,14 +104,14 @@ async def outdate_and_ask(
     return outdated
 
 
-async def follow_renamed(connection: AsyncConnection, names: Mapping[str, str], *, by: str = BY) -> None:
+async def follow_renamed(connection: AsyncConnection, names: Mapping[str, str]) -> None:
     """Have entries name documents as they are called now, and what their tickets told of them.
 
     Args:
         connection: a write transaction, that of the change itself.
         names: what a document was called, to what it is called; a change of its text is told by itself.
     """
-    renamed = await rename(connection, names, now=datetime.now(UTC), by=by)
+    renamed = await rename(connection, names, now=datetime.now(UTC), by=BY)
     for ids in in_parts(renamed, AT_ONCE):
         of_them = tickets.c.entry_id.in_(ids), tickets.c.reason.in_(REASONS)
         for ticket in (await connection.execute(select(tickets.c.id, tickets.c.steps).where(*of_them))).all():

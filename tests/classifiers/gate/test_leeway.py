@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from random import Random
 
@@ -173,7 +174,7 @@ async def test_an_attack_stays_forbidden_there(security: ExampleGate, encoder: E
 async def test_an_attack_gains_nothing_by_saying_an_example_too(
     security: ExampleGate, encoder: Encoder
 ) -> None:
-    unyielding = security.under(security._rules)
+    unyielding = copy(security)
     unyielding._readings = {}
     unyielding._forbidden = replace(security._forbidden, leeway=NO_LEEWAY)
     random = Random(5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from copy import copy
 from functools import partial
 
 import anyio
@@ -54,8 +55,9 @@ def judge(encoder: Encoder, bank: ExampleGate) -> Judge:
         question: str, *shadow: str, deny: tuple[Listed, ...] = (), allow: tuple[Listed, ...] = (),
         default: Default | None = None, gate: ExampleGate = bank,
     ) -> GateVerdict:  # fmt: skip
-        rules = Rules(Lists.of(deny, allow, CUT), frozenset(shadow), default)
-        return await gate.under(rules).judge(await encode_one(encoder, question), tenant="t")
+        under = copy(gate)  # the same fit
+        under._rules = Rules(Lists.of(deny, allow, CUT), frozenset(shadow), default)
+        return await under.judge(await encode_one(encoder, question), tenant="t")
 
     return judged
 
