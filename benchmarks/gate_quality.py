@@ -31,7 +31,7 @@ from classifiers.gate import ClassPolicy, Policy
 from classifiers.gate.examples import ExampleGate
 from classifiers.gate.promise import OPEN, CutsInForce, HeldOut, Promise, keep_promise
 from classifiers.gate.scope import LEAST_CUT
-from classifiers.gate.shipped import Attacks, shipped_attacks
+from classifiers.gate.shipped import Attacks, Shipped, shipped_attacks
 from encoders import encode_one
 from evaluation.cases import GateCase
 from evaluation.fitted_on import FittedTexts
@@ -105,8 +105,9 @@ async def calibrated(stores: Stores, part: Split, attacks: Attacks | None) -> Ex
     """A gate whose cuts keep the promise on the calibration questions."""
     cuts = CutsInForce()
     sources = await gate_sources(stores)
+    shipped = Shipped(attacks=attacks) if attacks else None
     gate = await ExampleGate.fit(
-        part.policy, stores.encoder, sources, max_false_refusal=PROMISE, attacks=attacks, in_force=cuts
+        part.policy, stores.encoder, sources, max_false_refusal=PROMISE, shipped=shipped, in_force=cuts
     )
     cuts.present = OPEN
     read = []

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from cache.matching import Match
-from classifiers.faithfulness import FaithfulnessVerdict
-from classifiers.gate import GateVerdict
+from classifiers.faithfulness import FaithfulnessJudge as Judge
+from classifiers.gate import Gate
 from encoders import Encoded
 from gateway.checking.modes import Chosen
 from gateway.domain import (
@@ -46,12 +45,6 @@ class Understanding(Protocol):
     async def understand(self, conversation: Conversation, /) -> Understood: ...
 
 
-class Gate(Protocol):
-    """Says whether a question is ours. Raises `ClassifierError` when it can't."""
-
-    async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict: ...
-
-
 class Cache(Protocol):
     """Finds a verified answer. A dead index is a `Miss`, never an error."""
 
@@ -67,14 +60,6 @@ class Rag(Protocol):
     async def ask(
         self, question: Question, encoded: Encoded, /, on_draft: OnDraft | None = None
     ) -> Draft | NothingRelevant: ...
-
-
-class Judge(Protocol):
-    """Says whether the contexts support an answer. Raises `ClassifierError` when it can't."""
-
-    async def judge(
-        self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
-    ) -> FaithfulnessVerdict: ...
 
 
 class Reviewers(Protocol):

@@ -18,7 +18,7 @@ from classifiers.gate.material import gather
 from classifiers.gate.promise import CutsInForce, GateCuts
 from classifiers.gate.rules import EVERY_RULE, TORN, Default, Rules, first_enforced
 from classifiers.gate.scope import UNSURE, Scope
-from classifiers.gate.shipped import Attacks, shipped_attacks, shipped_background, shipped_everyday
+from classifiers.gate.shipped import Shipped
 from classifiers.gate.thinness import thin_notes
 from classifiers.text import has_kana, has_words, kana_alone, mostly_cjk, normalise, only_words
 from encoders import Encoded, Encoder, EncoderError, encode_one
@@ -71,9 +71,7 @@ class ExampleGate:
         *,
         max_false_refusal: float = 0.02,
         tenant: str = "default",
-        attacks: Attacks | None = None,
-        everyday: Sequence[str] | None = None,
-        background: Mapping[str, Sequence[str]] | None = None,
+        shipped: Shipped | None = None,
         verified: Sequence[str] = (),
         in_force: CutsInForce | None = None,
         rules: Rules = EVERY_RULE,
@@ -84,8 +82,7 @@ class ExampleGate:
         Args:
             max_false_refusal: share of must-questions that may be kept from RAG; the cut is chosen for it.
             tenant: whose entries the sources show while fitting.
-            attacks, everyday, background: in place of what is shipped: questions that no helpdesk is for, and
-                those to other helpdesks by subject.
+            shipped: questions that no helpdesk is for, and those to other helpdesks; by default all.
             verified: questions that people answered; what resembles them is not forbidden for its words.
             in_force: calibrated cuts, which may change while the gate serves; without any, the fit's hold.
             rules: the operator's lists, what is judged but not enforced, and where to without evidence.
@@ -97,15 +94,13 @@ class ExampleGate:
         """
         if not 0 < (share := max_false_refusal) < 0.5:
             raise ValueError(f"max_false_refusal: expected a share between 0 and 0.5, got {share}")
-        attacks = attacks or shipped_attacks()
-        usual = shipped_everyday() if everyday is None else everyday
-        beside = shipped_background() if background is None else background
+        shipped = shipped or Shipped()
         reader = kept.remembering(encoder) if kept else encoder
-        material = await gather(policy, attacks, usual, beside, verified, reader)
+        material = await gather(policy, shipped, verified, reader)
         fitting = Fitting(material, tuple(sources), tenant, max_false_refusal, encoder.identity, kept)
         return cls(
             scope=await fitting.scope(),
-            forbidden=await fitting.forbidden(attacks, encoder.identity.digest),
+            forbidden=await fitting.forbidden(shipped.attacks, encoder.identity.digest),
             encoder=encoder,
             stated=material.stated(),
             sources=sources,

@@ -10,7 +10,7 @@ import numpy as np
 from classifiers import ClassifierError
 from classifiers.gate import GateLabel, Policy, Topic
 from classifiers.gate.contrast import Sample
-from classifiers.gate.shipped import Attacks
+from classifiers.gate.shipped import Shipped
 from classifiers.text import has_words, mostly_cjk, normalise, only_words
 from encoders import Encoder, EncoderError
 
@@ -48,9 +48,7 @@ class Material:
 
 async def gather(
     policy: Policy,
-    attacks: Attacks,
-    everyday: Sequence[str],
-    background: Mapping[str, Sequence[str]],
+    shipped: Shipped,
     verified: Sequence[str],
     encoder: Encoder,
 ) -> Material:
@@ -62,14 +60,16 @@ async def gather(
     plain = Material(
         must=_of_class(policy.must.description, policy.must.examples, "must"),
         may=_of_class("", policy.may.examples, "may"),  # described by what it is not: "nothing about cards"
-        everyday=tuple(Sample(t, "may", _NO_VECTOR, source="everyday", ours=False) for t in everyday),
-        background=_beside(policy, background),
+        everyday=tuple(Sample(t, "may", _NO_VECTOR, source="everyday", ours=False) for t in shipped.everyday),
+        background=_beside(policy, shipped.background),
         forbidden=(
             *_of_class(policy.must_not.description, policy.must_not.examples, "must_not"),
             *(sample for topic in policy.topics for sample in _of_topic(topic, ours=True)),
-            *(sample for topic in attacks.topics for sample in _of_topic(topic, ours=False)),
+            *(sample for topic in shipped.attacks.topics for sample in _of_topic(topic, ours=False)),
         ),
-        harmless=tuple(Sample(t, "may", _NO_VECTOR, source="harmless", ours=False) for t in attacks.harmless),
+        harmless=tuple(
+            Sample(t, "may", _NO_VECTOR, source="harmless", ours=False) for t in shipped.attacks.harmless
+        ),
         verified=tuple(Sample(text, "must", _NO_VECTOR, source="verified") for text in verified),
     )
     groups = [getattr(plain, each.name) for each in fields(plain)]

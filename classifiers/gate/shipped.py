@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -14,7 +14,7 @@ import yaml
 from classifiers.gate import Topic
 from classifiers.gate.detector import Detector, shipped_detector
 
-__all__ = ["Attacks", "Pattern", "shipped_attacks", "shipped_background", "shipped_everyday"]
+__all__ = ["Attacks", "Pattern", "Shipped", "shipped_attacks", "shipped_background", "shipped_everyday"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,15 @@ def shipped_everyday() -> tuple[str, ...]:
 def shipped_background() -> Mapping[str, tuple[str, ...]]:
     """The questions in background.yaml, which stand for "may", by subject."""
     return {subject: tuple(texts) for subject, texts in _read("background.yaml").items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shipped:
+    """All of it, but for what is given in its place."""
+
+    attacks: Attacks = field(default_factory=shipped_attacks)
+    everyday: Sequence[str] = field(default_factory=shipped_everyday)
+    background: Mapping[str, Sequence[str]] = field(default_factory=shipped_background)
 
 
 def _texts(by_language: Mapping[str, list[str]]) -> tuple[str, ...]:

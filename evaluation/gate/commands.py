@@ -24,7 +24,7 @@ from evaluation.gate.tables import calibration_tables, few_shot_table, gate_tabl
 from evaluation.gate.words_baseline import WordsBaseline
 from evaluation.served import carry_back, carry_over, carry_over_shelf
 from gateway.assembly import Services, assemble
-from gateway.gatekeeping.opening import gate_sources, kept_fits
+from gateway.gatekeeping.opening import gate_sources, kept_fits, shipped_for
 from gateway.gatekeeping.policy import read_policy
 from gateway.people.tenants import refuse_unknown
 from gateway.settings import Settings
@@ -124,7 +124,7 @@ async def _fitted(services: Services, error: float, policy: Policy) -> ExampleGa
     stores = services.stores
     kept = await kept_fits(services.settings, stores, "default")
     sources = await gate_sources(stores, kept)
-    background: dict[str, tuple[str, ...]] | None = None if services.settings.gate.background else {}
+    shipped = shipped_for(services.settings)
     return await ExampleGate.fit(
-        policy, stores.encoder, sources, max_false_refusal=error, background=background, kept=kept
+        policy, stores.encoder, sources, max_false_refusal=error, shipped=shipped, kept=kept
     )

@@ -17,6 +17,7 @@ from classifiers.gate.lexical import Rarity
 from classifiers.gate.passages import PassageScope
 from classifiers.gate.promise import CutsInForce
 from classifiers.gate.rules import Rules
+from classifiers.gate.shipped import Shipped
 from gateway.background import Loop
 from gateway.gatekeeping.canaries import Canaries
 from gateway.gatekeeping.learning import LearningGate, taught
@@ -43,6 +44,7 @@ __all__ = [
     "kept_fits",
     "open_gate",
     "reading_documents",
+    "shipped_for",
 ]
 
 FITS_KEPT = 64  # of each kind, a few for every tenant that taught the gate; up to 3 MB each
@@ -146,7 +148,7 @@ async def fitted_gate(
         await gate_sources(stores, kept),
         max_false_refusal=share,
         tenant=tenant,
-        background=None if settings.gate.background else {},
+        shipped=shipped_for(settings),
         verified=await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS),
         rules=rules,
         in_force=cuts,
@@ -157,6 +159,11 @@ async def fitted_gate(
     for note in gate.notes:
         structlog.get_logger("sekisho.gate").warning("gate", note=note, tenant=tenant)
     return gate
+
+
+def shipped_for(settings: Settings) -> Shipped:
+    """What the gate knows before the operator says a word, as far as it is wanted."""
+    return Shipped() if settings.gate.background else Shipped(background={})
 
 
 def reading_documents(gate: Gate, stores: Stores, rules: Rules) -> Gate:

@@ -7,7 +7,7 @@ import pytest
 from classifiers.gate import ClassPolicy, Policy
 from classifiers.gate.examples import ExampleGate
 from classifiers.gate.material import ENOUGH_FOR_BACKGROUND, gather
-from classifiers.gate.shipped import Attacks, shipped_background
+from classifiers.gate.shipped import Attacks, Shipped, shipped_background
 from encoders.testing import HashingEncoder
 
 CARDS = tuple(
@@ -29,9 +29,7 @@ async def subjects(must: tuple[str, ...], background: dict[str, tuple[str, ...]]
     gate = await ExampleGate.fit(
         Policy(ClassPolicy("", must), ClassPolicy()),
         ENCODER,
-        attacks=Attacks(),
-        everyday=(),
-        background=background,
+        shipped=Shipped(attacks=Attacks(), everyday=(), background=background),
     )
     assert gate._scope is not None
     return {sample.source for sample in gate._scope.contrast.samples if sample.label == "may"}
@@ -67,7 +65,6 @@ async def test_what_is_shipped_holds_no_question_to_a_bank() -> None:
     assert {"banking", "credit_cards"}.isdisjoint(background)
     texts = [text for of_subject in background.values() for text in of_subject]
     assert len(texts) == len(set(texts)) == 704
-    material = await gather(
-        Policy(ClassPolicy("", CARDS), ClassPolicy()), Attacks(), (), background, (), ENCODER
-    )
+    shipped = Shipped(attacks=Attacks(), everyday=())
+    material = await gather(Policy(ClassPolicy("", CARDS), ClassPolicy()), shipped, (), ENCODER)
     assert len(material.background) == 704
