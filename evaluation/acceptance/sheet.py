@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from openpyxl import Workbook, load_workbook
-from openpyxl.styles import Alignment
 from openpyxl.worksheet.datavalidation import DataValidation
 
-from evaluation.workbooks import HEAD, across, row_height
+from evaluation.workbooks import HEAD, WRAPPED, across, row_height, save
 from gateway.errors import InvalidRequest
 from gateway.exports import sheet_text
 from gateway.review.acceptance_tests import Better, Pair, Side
@@ -21,7 +20,6 @@ __all__ = ["read_sheet", "write_sheet"]
 _COLUMNS = {"number": 9, "question": 40, "A": 60, "B": 60, "better": 12, "critical": 12, "why": 40}
 _BETTER: dict[str, Better] = {"A": "left", "B": "right", "SAME": "same"}
 _CRITICAL: dict[str, tuple[Side, ...]] = {"": (), "A": ("left",), "B": ("right",), "BOTH": ("left", "right")}
-_TOP = Alignment(wrap_text=True, vertical="top")
 
 
 def write_sheet(file: Path, test: str, pairs: Sequence[Pair]) -> None:
@@ -46,17 +44,14 @@ def write_sheet(file: Path, test: str, pairs: Sequence[Pair]) -> None:
         sheet.cell(row, 1).value = pair.number
         for column, text in enumerate((pair.question, pair.left, pair.right), 2):
             cell = sheet.cell(row, column)
-            cell.value, cell.alignment = sheet_text(text), _TOP
+            cell.value, cell.alignment = sheet_text(text), WRAPPED
             cell.data_type = "s"  # an answer that begins like a formula stays a text
     for letter, choices in (("E", "A,B,same"), ("F", "A,B,both")):
         chosen = DataValidation(type="list", formula1=f'"{choices}"', allow_blank=True)
         chosen.add(f"{letter}2:{letter}{len(pairs) + 1}")
         sheet.add_data_validation(chosen)
     sheet.freeze_panes = "B2"
-    try:
-        workbook.save(file)
-    except OSError as exc:
-        raise InvalidRequest(f"{file} can't be written: {exc.strerror}") from exc
+    save(workbook, file)
 
 
 def read_sheet(file: Path, test: str) -> Iterator[tuple[int, Better, tuple[Side, ...], str]]:

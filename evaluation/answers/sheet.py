@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from openpyxl import Workbook
-from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Alignment, PatternFill
 from openpyxl.utils import get_column_letter
 
 from evaluation.answers.results import CaseResult
 from evaluation.answers.summary import Summary
-from evaluation.workbooks import HEAD, across, row_height
-from gateway.errors import InvalidRequest
+from evaluation.workbooks import WRAPPED, across, head_cells, row_height, save, value_cell
 from gateway.exports import sheet_cell
 
 __all__ = ["write_sheet"]
@@ -27,7 +25,6 @@ _FILLS = {
 _WIDTHS = {"question": 40, "answer": 60, "ground_truth": 50, "contexts": 50, "id": 24, "why undetermined": 30}
 _TEXTS = ("question", "answer", "ground_truth")
 _TOP = Alignment(vertical="top")
-_WRAPPED = Alignment(wrap_text=True, vertical="top")
 _FIRST = ("id", "lang", "tags", "outcome", "good", *_TEXTS)
 _LAST = ("why undetermined", "contexts", "entry", "reason", "error", "ms", "tokens")
 
@@ -47,17 +44,14 @@ def write_sheet(file: Path, results: Iterable[CaseResult], summary: Summary) -> 
     cases.freeze_panes = "B2"
     cases.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{len(summary.seen) + 1}"
     cases.row_dimensions[1].height = row_height([("\n", 1)])
-    cases.append([_head(cases, name) for name in columns])
+    cases.append(head_cells(cases, (name.replace("_", " ") for name in columns)))
     for number, result in enumerate(results, 2):
         good = summary.good_is.of(result)
         cases.row_dimensions[number].height = row_height(_texts(result))
         row = zip(_row(result, good, summary.metrics), columns, strict=True)
         cases.append([_styled(cases, value, name, good) for value, name in row])
     _figures(workbook.create_sheet("figures"), summary)
-    try:
-        workbook.save(file)
-    except OSError as exc:
-        raise InvalidRequest(f"{file} can't be written: {exc.strerror}") from exc
+    save(workbook, file)
 
 
 def _texts(one: CaseResult) -> Iterator[tuple[str, int]]:
@@ -84,23 +78,16 @@ def _row(one: CaseResult, good: bool | None, metrics: Sequence[str]) -> Iterator
 def _styled(sheet: Any, value: Any, name: str, good: bool | None) -> Any:
     if value is None or value == "":
         return None
-    cell = sheet_cell(sheet, value) if isinstance(value, str) else WriteOnlyCell(sheet, value)
-    cell.alignment = _WRAPPED if name in (*_TEXTS, "contexts") else _TOP
+    cell = value_cell(sheet, value, WRAPPED if name in (*_TEXTS, "contexts") else _TOP)
     if name == "good":
         cell.fill = _FILLS[good]
-    return cell
-
-
-def _head(sheet: Any, name: str) -> Any:
-    cell = sheet_cell(sheet, name.replace("_", " "))
-    cell.font, cell.alignment = HEAD, _WRAPPED
     return cell
 
 
 def _figures(sheet: Any, summary: Summary) -> None:
     """Every figure of the JSON, a row each."""
     sheet.column_dimensions["A"].width = 48
-    sheet.append([_head(sheet, name) for name in ("figure", "value")])
+    sheet.append(head_cells(sheet, ("figure", "value")))
     for name, value in _flat("", summary.as_json()):
         sheet.append([sheet_cell(sheet, name), sheet_cell(sheet, value)])
 

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from openpyxl import Workbook
-from openpyxl.cell import WriteOnlyCell
-from openpyxl.styles import Alignment, PatternFill
+from openpyxl.styles import PatternFill
 from openpyxl.utils import get_column_letter
 
 from evaluation.users.dialogues import Dialogue, DialogueTurn
 from evaluation.users.judging import CRITERIA, MARKED_BELOW
-from evaluation.workbooks import HEAD, across, row_height
-from gateway.errors import InvalidRequest
+from evaluation.workbooks import across, head_cells, row_height, save, value_cell
 from gateway.exports import sheet_cell
 
 __all__ = ["write_sheet"]
@@ -23,7 +21,6 @@ RED = PatternFill("solid", fgColor="F4B8C1")
 GREY = PatternFill("solid", fgColor="E8E6E1")  # no verdict
 _WIDTHS = {"case": 16, "persona": 12, "lang": 6, "wants": 32, "ground truth": 36, "mean": 8, "ended": 14}
 _TURN_WIDTH = 52
-_WRAPPED = Alignment(wrap_text=True, vertical="top")
 
 
 def write_sheet(file: Path, dialogues: Iterable[Dialogue], *, most_turns: int) -> None:
@@ -41,7 +38,7 @@ def write_sheet(file: Path, dialogues: Iterable[Dialogue], *, most_turns: int) -
     sheet.freeze_panes = "C2"
     across(sheet)
     across(scores)
-    sheet.append([_head(sheet, name) for name in columns])
+    sheet.append(head_cells(sheet, columns))
     _scores_head(scores)
     widths = [_WIDTHS.get(name, _TURN_WIDTH) for name in columns]
     for number, dialogue in enumerate(dialogues, 2):
@@ -51,10 +48,7 @@ def write_sheet(file: Path, dialogues: Iterable[Dialogue], *, most_turns: int) -
         sheet.append(row)
         for row in _score_rows(dialogue):
             scores.append([sheet_cell(scores, value) for value in row])
-    try:
-        workbook.save(file)
-    except OSError as exc:
-        raise InvalidRequest(f"{file} can't be written: {exc.strerror}") from exc
+    save(workbook, file)
 
 
 def _turn_text(turn: DialogueTurn) -> str:
@@ -69,23 +63,23 @@ def _turn_text(turn: DialogueTurn) -> str:
 
 def _row(sheet: Any, one: Dialogue, most_turns: int) -> Iterator[Any]:
     for text in (one.case.id, one.persona, one.case.lang, one.case.question, one.case.ground_truth):
-        yield _wrapped(sheet, text)
+        yield value_cell(sheet, text)
     for number in range(most_turns):
         if number >= len(one.turns):
             yield None
             continue
         turn = one.turns[number]
-        cell = _wrapped(sheet, _turn_text(turn))
+        cell = value_cell(sheet, _turn_text(turn))
         if turn.verdict.value is None:
             cell.fill = GREY
         elif turn.verdict.value < MARKED_BELOW:
             cell.fill = RED
         yield cell
-    mean = _wrapped(sheet, None if one.value is None else round(one.value, 3))
+    mean = value_cell(sheet, None if one.value is None else round(one.value, 3))
     if one.value is not None and one.value < MARKED_BELOW:
         mean.fill = RED
     yield mean
-    yield _wrapped(sheet, one.error or ("the person" if one.done else "turns used up"))
+    yield value_cell(sheet, one.error or ("the person" if one.done else "turns used up"))
 
 
 def _score_rows(one: Dialogue) -> Iterator[list[Any]]:
@@ -101,16 +95,4 @@ def _scores_head(sheet: Any) -> None:
     for place, name in enumerate(names, 1):
         sheet.column_dimensions[get_column_letter(place)].width = 40 if name.endswith("why") else 14
     sheet.freeze_panes = "A2"
-    sheet.append([_head(sheet, name) for name in names])
-
-
-def _wrapped(sheet: Any, value: str | float | None) -> Any:
-    cell = sheet_cell(sheet, value) if isinstance(value, str) else WriteOnlyCell(sheet, value)
-    cell.alignment = _WRAPPED
-    return cell
-
-
-def _head(sheet: Any, name: str) -> Any:
-    cell = _wrapped(sheet, name)
-    cell.font = HEAD
-    return cell
+    sheet.append(head_cells(sheet, names))

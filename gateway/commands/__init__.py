@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -15,7 +15,7 @@ from rich.table import Table
 from gateway.people.tenants import check_tenant
 from gateway.settings import Settings
 
-__all__ = ["ConfigOption", "console", "errors", "on_all_cores", "run", "tenant_option"]
+__all__ = ["ConfigOption", "console", "errors", "on_all_cores", "run", "tell_rows", "tenant_option"]
 
 T = TypeVar("T")
 
@@ -50,6 +50,15 @@ ConfigOption = Annotated[
 def tenant_option(help: str) -> Any:  # noqa: A002 - as Typer calls it
     """`--tenant`, checked before the command begins: nothing is written for one that nobody can reach."""
     return typer.Option(help=help, callback=check_tenant)
+
+
+def tell_rows(title: str, about: str, rows: Iterable[tuple[int, str, str]]) -> None:
+    """Rows of a file with their lines and fields, and what is said of each, as a table if there are any."""
+    table = Table("line", "field", about, title=title)
+    for line, field, says in rows:
+        table.add_row(str(line), field, says)
+    if table.row_count:
+        console.print(table)
 
 
 def on_all_cores(settings: Settings) -> Settings:

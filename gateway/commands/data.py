@@ -18,7 +18,7 @@ from cache.calibration import Cut
 from cache.store import EntryStore
 from cache.transfer import ImportReport, export_entries, import_entries
 from cache.trial.collisions import Collision
-from gateway.commands import ConfigOption, console, errors, on_all_cores, run, tenant_option
+from gateway.commands import ConfigOption, console, errors, on_all_cores, run, tell_rows, tenant_option
 from gateway.errors import InvalidRequest
 from gateway.exports import Exported, Period, write_export
 from gateway.language import ASKED_IN, Language
@@ -106,18 +106,10 @@ def import_command(
     console.print(f"{kept}, {len(report.refused)} refused")
     if competing:
         console.print(_collisions(competing))
-    if report.remarks:
-        table = Table("line", "field", "what to know", title="to look at")
-        for remark in report.remarks:
-            table.add_row(str(remark.line), remark.field, remark.says)
-        console.print(table)
-    if report.refused:
-        table = Table("line", "field", "expected", title="refused rows")
-        for refusal in report.refused:
-            table.add_row(str(refusal.line), refusal.field, refusal.expected)
-        console.print(table)
-        if language is None and any(one.field == "language" for one in report.refused):
-            console.print("For a file without languages, say which it is: --language en, ja or zh")
+    tell_rows("to look at", "what to know", ((one.line, one.field, one.says) for one in report.remarks))
+    tell_rows("refused rows", "expected", ((one.line, one.field, one.expected) for one in report.refused))
+    if language is None and any(one.field == "language" for one in report.refused):
+        console.print("For a file without languages, say which it is: --language en, ja or zh")
     if any(one.why != "withdrawn" for one in report.refused):
         raise typer.Exit(1)
 

@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 from prometheus_client import CollectorRegistry
-from rich.table import Table
 
 from cache.indexing import index_apart
 from gateway.assembly import approvals_of
-from gateway.commands import ConfigOption, console, on_all_cores, run, tenant_option
+from gateway.commands import ConfigOption, console, on_all_cores, run, tell_rows, tenant_option
 from gateway.desk import open_desk
 from gateway.gatekeeping.policy import read_policy
 from gateway.metrics import Metrics
@@ -59,14 +58,8 @@ def import_reviews(
         f"{report.closed} tickets {did}, {report.published} of them published; "
         f"{report.undecided} undecided, {len(report.refused)} refused"
     )
-    if report.remarks:
-        table = Table("line", "field", "what to know", title="undecided, but filled in")
-        for remark in report.remarks:
-            table.add_row(str(remark.line), remark.field, remark.says)
-        console.print(table)
+    remarks = ((one.line, one.field, one.says) for one in report.remarks)
+    tell_rows("undecided, but filled in", "what to know", remarks)
+    tell_rows("refused rows", "why", ((one.line, one.field, one.expected) for one in report.refused))
     if report.refused:
-        table = Table("line", "field", "why", title="refused rows")
-        for refusal in report.refused:
-            table.add_row(str(refusal.line), refusal.field, refusal.expected)
-        console.print(table)
         raise typer.Exit(1)
