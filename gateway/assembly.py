@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from cache.errors import EntryConflict
 from cache.trial import Trials
 from encoders import Encoded, EncoderError, encode_one
 from encoders.shipped import load_shipped_leaning
-from gateway.background import Background, Loop
+from gateway.background import Background, Loop, every
 from gateway.checking.delivering import Delivering
 from gateway.checking.modes import TopicModes, patterns_without
 from gateway.checking.opening import open_checking, verdict_policy
@@ -195,12 +194,23 @@ def _telemetry(
 def _loops(settings: Settings, stores: Stores, queue: Queue) -> dict[str, Loop]:
     """What the stores need done for as long as the gateway runs, and the console."""
     shown = {"queue": queue.run} if settings.console.enabled else {}
-    return {
-        **shown,
-        "ageing": Ageing(stores.database, settings.retention).run,
-        "index": partial(_catch_up, stores),
-        "reviews": partial(_ask_for_reviews, stores, settings.cache.overdue),
-    }
+    index = partial(
+        every, CATCH_UP_S, stores.index_pending, first=False,
+        expected=(DatabaseUnavailable, IndexUnavailable, EncoderError), event="the index is behind",
+        log="sekisho.index",
+    )  # fmt: skip
+    reviews = partial(
+        every, REVIEWS_S, partial(_ask_for_reviews, stores, settings.cache.overdue),
+        expected=(DatabaseUnavailable, EntryConflict),  # a conflict: somebody edits one of them just now
+        event="reviews not asked for", log="sekisho.review",
+    )  # fmt: skip
+    ageing = Ageing(stores.database, settings.retention)
+    return {**shown, "ageing": ageing.run, "index": index, "reviews": reviews}
+
+
+async def _ask_for_reviews(stores: Stores, overdue: Overdue) -> None:
+    """Ask reviewers for entries whose day of review has come."""
+    await review_overdue(stores.database, today=stores.entries.today, overdue=overdue)
 
 
 def _pipeline(
@@ -332,23 +342,3 @@ async def _understanding(settings: Settings, stores: Stores, stack: AsyncExitSta
         vouching=Vouching(stores.shelf, stores.encoder) if settings.cache.enabled else None,
         **({"rewrite_timeout_s": chosen.llm.timeout_s} if chosen.llm else {}),
     )
-
-
-async def _catch_up(stores: Stores) -> None:
-    """Index what others wrote to SQL, for as long as the gateway runs."""
-    while True:
-        await asyncio.sleep(CATCH_UP_S)
-        try:
-            await stores.index_pending()
-        except (DatabaseUnavailable, IndexUnavailable, EncoderError) as exc:
-            structlog.get_logger("sekisho.index").warning("the index is behind", error=str(exc))
-
-
-async def _ask_for_reviews(stores: Stores, overdue: Overdue) -> None:
-    """Ask reviewers for entries whose day of review has come."""
-    while True:
-        try:
-            await review_overdue(stores.database, today=stores.entries.today, overdue=overdue)
-        except (DatabaseUnavailable, EntryConflict) as exc:  # a conflict: somebody edits one of them just now
-            structlog.get_logger("sekisho.review").warning("reviews not asked for", error=str(exc))
-        await asyncio.sleep(REVIEWS_S)

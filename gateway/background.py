@@ -1,7 +1,8 @@
 """What runs in the background for as long as the gateway does. A loop that breaks is seen, and begins again.
 
-A loop names the errors that it expects, and goes on after them. What it did not expect ends up here: it is
-logged and counted, and the loop begins again after a wait that doubles. Meanwhile the gateway serves on.
+A loop names the errors that it expects, and goes on after them; most do a piece of work `every` so often.
+What it did not expect ends up here: it is logged and counted, and the loop begins again after a wait that
+doubles. Meanwhile the gateway serves on.
 """
 
 from __future__ import annotations
@@ -16,13 +17,44 @@ from prometheus_client import Counter
 
 from gateway.recording.failures import log_failure
 
-__all__ = ["Background", "Loop"]
+__all__ = ["Background", "Loop", "every"]
 
 FIRST_WAIT_S = 1.0
 LONGEST_WAIT_S = 60.0
 STEADY_S = 2 * LONGEST_WAIT_S  # a loop that has not broken for so long is well again
 
 Loop = Callable[[], Awaitable[None]]
+
+
+async def every(
+    seconds: float,
+    work: Callable[[], Awaitable[object]],
+    *,
+    expected: tuple[type[Exception], ...],
+    event: str,
+    log: str,
+    first: bool = True,
+    again_s: float | None = None,
+    told: Callable[[Exception], str] = str,
+) -> None:
+    """Do the work every so often; an error that it expects is told, and the next turn tries again.
+
+    Args:
+        event, log: what is told with the error, and to which log.
+        first: whether the first turn comes at once.
+        again_s: how soon the turn after an error comes, where that is sooner.
+        told: what the log may hold of an error.
+    """
+    if not first:
+        await asyncio.sleep(seconds)
+    while True:
+        wait_s = seconds
+        try:
+            await work()
+        except expected as exc:
+            structlog.get_logger(log).warning(event, error=told(exc))
+            wait_s = seconds if again_s is None else again_s
+        await asyncio.sleep(wait_s)
 
 
 class Background:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from classifiers import faithfulness
 from classifiers.faithfulness.promise import CutPromise, CutsInForce
 from encoders import EncoderIdentity
 from encoders.shipped import SUPPORT
+from gateway.background import every
 from gateway.settings import FaithfulnessSettings
 from storage.remembered import Basis, read_as, recall, remember
 from storage.sql import Database, DatabaseUnavailable
@@ -113,13 +113,10 @@ class FaithfulnessPromises:
 
     async def run(self) -> None:
         """Follow what others keep, for as long as the gateway runs."""
-        while True:
-            await asyncio.sleep(FRESH_S)
-            try:
-                await self.refresh()
-            except DatabaseUnavailable as exc:
-                log = structlog.get_logger("sekisho.faithfulness")
-                log.warning("the judge's cuts were not read", error=str(exc))
+        await every(
+            FRESH_S, self.refresh, first=False, expected=(DatabaseUnavailable,),
+            event="the judge's cuts were not read", log="sekisho.faithfulness",
+        )  # fmt: skip
 
     async def _usable(self) -> _Kept:
         """What is kept and was made for this judge."""

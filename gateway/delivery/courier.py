@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 
 import structlog
 
+from gateway.background import every
 from gateway.delivery.outbox import NOBODY, Delivery, Outbox
 from gateway.recording.failures import log_failure
 from storage.sql import DatabaseUnavailable
@@ -68,13 +69,14 @@ class Courier:
 
     async def run(self) -> None:
         """Deliver until cancelled."""
-        while True:
-            try:
-                while await self.deliver_due():
-                    pass
-            except DatabaseUnavailable as exc:
-                self._log.warning("deliveries wait", error=str(exc))
-            await asyncio.sleep(INTERVAL_S)
+        outage = (DatabaseUnavailable,)
+        await every(
+            INTERVAL_S, self._deliver_all, expected=outage, event="deliveries wait", log="sekisho.delivery"
+        )
+
+    async def _deliver_all(self) -> None:
+        while await self.deliver_due():
+            pass
 
     async def deliver_due(self) -> int:
         """Make one attempt for each of some deliveries that are due; says how many."""
@@ -124,12 +126,10 @@ class Undeliverable:
 
     async def run(self) -> None:
         """Look at the start and from time to time, until cancelled."""
-        while True:
-            try:
-                await self.end()
-            except DatabaseUnavailable as exc:
-                self._log.warning("deliveries wait", error=str(exc))
-            await asyncio.sleep(UNDELIVERABLE_S)
+        outage = (DatabaseUnavailable,)
+        await every(
+            UNDELIVERABLE_S, self.end, expected=outage, event="deliveries wait", log="sekisho.delivery"
+        )
 
     async def end(self) -> None:
         """Make dead letters of it, so that people see it."""

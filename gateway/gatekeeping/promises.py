@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ from pydantic import TypeAdapter
 from classifiers.gate import Policy
 from classifiers.gate.promise import CutsInForce, GateCuts, Promise
 from encoders import EncoderIdentity
+from gateway.background import every
 from storage.remembered import Basis, read_as, recall_all, remember
 from storage.sql import Database, DatabaseUnavailable
 
@@ -134,12 +134,10 @@ class GatePromises:
 
     async def run(self) -> None:
         """Follow what others keep, for as long as the gateway runs."""
-        while True:
-            await asyncio.sleep(FRESH_S)
-            try:
-                await self.refresh()
-            except DatabaseUnavailable as exc:
-                structlog.get_logger("sekisho.gate").warning("the gate's cuts were not read", error=str(exc))
+        await every(
+            FRESH_S, self.refresh, first=False, expected=(DatabaseUnavailable,),
+            event="the gate's cuts were not read", log="sekisho.gate",
+        )  # fmt: skip
 
     def _tell(self, tenant: str, changed: tuple[str, ...]) -> None:
         if changed and changed != self._dropped.get(tenant):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-import structlog
 from sqlalchemy import ColumnElement, Table, delete, select, update
 
+from gateway.background import every
 from gateway.retention.erasing import Erasure, keep, purge
 from gateway.retention.wiping import delete_tickets
 from gateway.retention.words import wipe_example
@@ -68,14 +67,10 @@ class Ageing:
 
     async def run(self) -> None:
         """Do so every day, for as long as the gateway runs; soon again where the database was away."""
-        while True:
-            try:
-                await self.forget()
-                wait_s = DAY_S
-            except DatabaseUnavailable as exc:
-                structlog.get_logger("sekisho.retention").warning("not deleted yet", error=str(exc))
-                wait_s = AGAIN_S
-            await asyncio.sleep(wait_s)
+        await every(
+            DAY_S, self.forget, again_s=AGAIN_S,
+            expected=(DatabaseUnavailable,), event="not deleted yet", log="sekisho.retention",
+        )  # fmt: skip
 
     async def _keep(self, counts: Mapping[str, int], *, by: str) -> Erasure | None:
         erasure = Erasure(tenant="", by=by, kind="age", counts=+Counter(counts))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from gateway import background
-from gateway.background import Background
+from gateway.background import Background, every
 from gateway.gatekeeping import promises
 from gateway.metrics import Metrics
 from tests.gateway.conftest import POLICY
@@ -56,6 +57,74 @@ async def test_a_loop_that_breaks_is_told_counted_and_begun_again(
     assert "fine" not in str(told)
 
 
+class Away(Exception):  # noqa: N818
+    pass
+
+
+class Turns:
+    """A piece of work that breaks at some of its turns, the last of which is waited for."""
+
+    def __init__(self, *breaks: Exception | None) -> None:
+        self._left = [*breaks]
+        self.all = asyncio.Event()
+
+    async def work(self) -> None:
+        broke = self._left.pop(0) if self._left else None
+        if not self._left:
+            self.all.set()
+        if broke:
+            raise broke
+
+    async def done(self, seconds: float, within_s: float = 20.0, **how: Any) -> bool:
+        """Whether all turns came, if it is begun every so often."""
+        loop = every(seconds, self.work, expected=(Away,), event="not done", log="sekisho", **how)
+        task = asyncio.create_task(loop)
+        try:
+            await asyncio.wait_for(self.all.wait(), within_s)
+        except TimeoutError:
+            return False
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        return True
+
+
+SELDOM_S, NOT_LONG_S = 3600.0, 0.05
+
+
+@pytest.mark.parametrize(
+    ("breaks", "seconds", "how", "done"),
+    [
+        pytest.param([None], SELDOM_S, {}, True, id="the first turn comes at once"),
+        pytest.param([None], SELDOM_S, {"first": False}, False, id="or after the others' wait"),
+        pytest.param([None], 0.0, {"first": False}, True, id="and then it comes"),
+        pytest.param([None] * 3, 0.0, {}, True, id="the next turn comes"),
+        pytest.param([None] * 2, SELDOM_S, {"again_s": 0.0}, False, id="and no sooner"),
+        pytest.param([Away()] * 3, 0.0, {}, True, id="so it does after an error"),
+        pytest.param([Away()] * 2, SELDOM_S, {}, False, id="no sooner, either"),
+        pytest.param([Away()] * 3, SELDOM_S, {"again_s": 0.0}, True, id="or as soon as that is wished"),
+        pytest.param([KeyError()] * 2, 0.0, {}, False, id="what nobody expected ends the loop"),
+    ],
+)
+async def test_work_is_done_every_so_often_and_tried_again(
+    breaks: list[Exception | None], seconds: float, how: dict[str, Any], done: bool
+) -> None:
+    within_s = 20.0 if done else NOT_LONG_S
+    assert await Turns(*breaks).done(seconds, within_s, **how) is done
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [({}, "my wife's fine"), ({"told": lambda exc: type(exc).__name__}, "Away")],
+)
+async def test_an_error_is_told_as_far_as_the_log_may_hold_it(how: dict[str, Any], told: str) -> None:
+    with capture_logs() as logged:
+        assert await Turns(Away("my wife's fine"), None).done(0.0, **how)
+    assert [(line["log_level"], line["event"], line["error"]) for line in logged] == [
+        ("warning", "not done", told)
+    ]
+
+
 async def test_a_loop_that_has_run_for_a_while_is_well_again(
     metrics: Metrics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,7 +166,7 @@ def test_a_gateway_serves_on_while_a_loop_is_broken(tmp_path: Path, monkeypatch:
 
     with Gateway(settings(tmp_path, POLICY)) as gateway, gateway.http(None) as http:
         assert http.get("/readyz").json()["background"] == "ok"
-        monkeypatch.setattr(gateway.services.gatekeeping.promises, "refresh", unforeseen)
+        monkeypatch.setattr(gateway.services.gatekeeping.promises, "kept", unforeseen)
         assert in_time(lambda: metric(gateway, name) >= 2)
         ready = http.get("/readyz")
         assert (ready.status_code, ready.json()["background"]) == (200, "failing")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
@@ -62,7 +61,6 @@ async def test_an_entry_ends_and_is_reviewed_by_the_days_of_the_settings(
     async with open_stores(load_settings(tmp_path / "sekisho.yaml")) as stores:
         await stores.entries.create("default", content, by="ann", state="active")
         served = await stores.entries.find_exact("default", "How much is it?", "en")
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(_ask_for_reviews(stores, "keep"), 1)
+        await _ask_for_reviews(stores, "keep")
         asked = (await Tickets(stores.database).list(tenant="default")).items
     assert (served is None, len(asked) == 1) == (over, over)

@@ -5,15 +5,14 @@ Written in the background, in batches, and deleted when their time is over.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import structlog
 from sqlalchemy import delete, insert, select
 
+from gateway.background import every
 from gateway.domain import Answered, Outcome
 from gateway.recording.batches import Batches
 from gateway.rendering import rendered_steps
@@ -57,12 +56,8 @@ class GivenAnswers(Batches[_Given]):
 
     async def tidy(self) -> None:
         """Do so from time to time, for as long as the gateway runs."""
-        while True:
-            try:
-                await self.forget()
-            except DatabaseUnavailable as exc:
-                structlog.get_logger("sekisho.answers").warning("answers not tidied", error=str(exc))
-            await asyncio.sleep(TIDY_S)
+        outage = (DatabaseUnavailable,)
+        await every(TIDY_S, self.forget, expected=outage, event="answers not tidied", log="sekisho.answers")
 
     async def _is_there(self, given: _Given) -> bool:
         conversation = given.answered.question.conversation

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-import structlog
 from anyio import to_thread
 
 from encoders import Encoder, EncoderError, Vector
+from gateway.background import every
 from gateway.errors import StoreUnavailable
 from gateway.review.queue.clustering import clustered
 from gateway.review.queue.waiting import (
@@ -95,12 +94,10 @@ class Queue:
 
     async def run(self) -> None:
         """Read new tickets for as long as the gateway runs."""
-        while True:
-            try:
-                await self.catch_up()
-            except (StoreUnavailable, EncoderError) as exc:
-                structlog.get_logger("sekisho.review").warning("queue not read", error=type(exc).__name__)
-            await asyncio.sleep(LOOKS_S)
+        await every(
+            LOOKS_S, self.catch_up, expected=(StoreUnavailable, EncoderError), event="queue not read",
+            log="sekisho.review", told=lambda exc: type(exc).__name__,
+        )  # fmt: skip
 
     async def catch_up(self) -> None:
         """Work out what is new among the tickets that wait, and forget those that don't wait any more."""
