@@ -2,7 +2,8 @@
 
 A total or a difference counts where the statement says that it is one ("altogether", "fifty more", 合わせて);
 a multiple where the statement or its question has the factor; what lies between two neighbouring times or
-dates, and a share of an amount whose per cent stands there, count by themselves.
+dates, and a share of an amount, if the evidence, the statement or its question has the per cent, count by
+themselves.
 """
 
 from __future__ import annotations
@@ -54,7 +55,10 @@ class Reckoning:
             return False
         value = Decimal(number.value)
         amounts = self.amounts.get(number.unit, set())
-        if value in _spans(number.unit, here) or self._is_share(value, number.unit):
+        if value in _spans(number.unit, here):
+            return True
+        near = Reckoning([*here, each.line, each.asked])  # any per cent of any amount gives any number
+        if number.unit != "%" and any(value / part in amounts for part in near.parts):
             return True
         if number.unit in MONEY and _is_multiple(value, amounts, each):
             return True
@@ -65,11 +69,6 @@ class Reckoning:
         if added and any(one != value - one and value - one in amounts for one in amounts):
             return True
         return _speaks_of(DIFFERENCE, told) and any(one + value in amounts for one in amounts)
-
-    def _is_share(self, value: Decimal, unit: str) -> bool:
-        """Whether it is what a per cent of the lines makes of one of their amounts, taken or taken off."""
-        amounts = self.amounts.get(unit, set())
-        return unit != "%" and any(value / part in amounts for part in self.parts)
 
     @cached_property
     def parts(self) -> frozenset[Decimal]:

@@ -23,6 +23,7 @@ STAYS_NEW = [
     ("A permit costs £84 a year.\nElectric vehicles receive a discount of 50 per cent.", "Electric ones pay £41.", ""),
     ("Lunch costs £4.20 per day.", "A week costs £21.", ""),
     ("管理費は月額14,500円、修繕積立金は月額9,800円です。", "合わせて24,500円です。", ""),
+    ("Hourly leave may be taken for 40 hours a year.\nThe bus pass is paid by half: 50 per cent.", "You may take 20 hours of hourly leave a year.", ""),
     ("受付は4月4日から4月6日までです。", "受付は4月3日までです。", ""),
     ("探视时间为16:00至16:30。", "可以探视四十分钟。", ""),
 ]  # fmt: skip
