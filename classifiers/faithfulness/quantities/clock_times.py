@@ -12,8 +12,8 @@ from classifiers.faithfulness.quantities.signs import Look
 __all__ = ["clock_patterns"]
 
 DAY = 1440  # minutes
-MORNING = ("a", "午前", "上午", "早上", "凌晨", "朝")
-EVENING = ("p", "午後", "下午", "晚上", "夕方", "夜")
+MORNING = ("a", "午前", "上午", "早上", "早晨", "清晨", "凌晨", "朝")
+EVENING = ("p", "午後", "下午", "午后", "傍晚", "晚上", "夕方", "夜")
 HALVES = "|".join([*MORNING[1:], *EVENING[1:]])
 FULL = {"noon": 720, "midday": 720, "正午": 720, "midnight": 0}
 HOURS = "|".join(list(WORDS)[1:13])
@@ -21,17 +21,18 @@ HOURS = "|".join(list(WORDS)[1:13])
 
 def clock_patterns() -> Iterator[Look]:
     """What says a time of the day."""
-    half = f"(?P<half>{HALVES}|(?<![最至不])[早晚])?"
-    oclock = (
-        r"(?:時(?![間限])|点(?=半|钟|整|\d|[至到])|(?<=[午上早晚]\d)点|(?<=[至到从在]\d)点"
-        r"|(?<=[至到从在]\d\d)点)"
-    )
+    half = f"(?P<half>{HALVES}|(?<![最至不])[早晚])"
+    kanji = rf"(?P<h>\d{{1,2}}|{KANJI}{{1,3}})"
+    past = r"(?P<m>半|\d{1,2}分)?"
+    oclock = r"(?:時(?![間限])|[点點](?=[半钟鐘整至到前后後\d]|[之以][前后後]|起(?!来)|[开開关關停截发發]))"
     hour = rf"(?<![\w:.])(?P<h>\d{{1,2}}|{HOURS})"
     of_day = r"in the (?P<day>morning|afternoon|evening)|at (?P<night>night)"
     latin = r"(?<![\d:])(?P<h>\d{1,2})(?::(?P<m>\d{2}))?\s?(?P<half>[ap])\.?m\b\.?"
     yield Look("am pm m", latin, _clock)
-    yield Look(":", rf"{half}(?<!\d)(?<!\d:)(?P<h>\d{{1,2}}):(?P<m>\d{{2}})(?![\d:])", _clock, hint="[0-9]:")
-    yield Look("時 点", rf"{half}(?P<h>\d{{1,2}}|{KANJI}{{1,3}}){oclock}(?P<m>半|\d{{1,2}}分)?", _clock)
+    yield Look(":", rf"{half}?(?<!\d)(?<!\d:)(?P<h>\d{{1,2}}):(?P<m>\d{{2}})(?![\d:])", _clock, hint="[0-9]:")
+    # 点 is also a decimal point and a matter: it is an hour behind 晚上 or 从, or before what goes with one.
+    yield Look("点 點", rf"(?:{half}\s?|(?<=[至到从從自在~—-])){kanji}[点點]{past}", _clock)
+    yield Look("時 点 點", rf"{half}?{kanji}{oclock}{past}", _clock)
     part = rf"\b(?P<part>half past|quarter (?:past|to))\s(?P<h>\d{{1,2}}|{HOURS})\b"
     yield Look("half quarter", part, _told)
     yield Look("' ’", rf"{hour}\s?o['’]clock(?:\s(?:{of_day})\b)?", _told, hint="o['’]clock")

@@ -74,7 +74,8 @@ class QuantityPool:
     def _is_bare_hour(self, minutes: int) -> bool:
         """ "3 a.m." where "from 3 to 5 a.m." stands."""
         hours = (minutes // 60, (minutes // 60 + 12) % 24)
-        return minutes % 60 == 0 and any("" in self._units.get(str(hour), ()) for hour in hours)
+        bare = (self._units.get(str(hour), ()) for hour in hours)
+        return minutes % 60 == 0 and any(unit in units for units in bare for unit in ("", "count"))
 
     def _is_hour(self, value: str) -> bool:
         """ "from ten" where 22:00 stands."""
