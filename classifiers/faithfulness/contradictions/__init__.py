@@ -29,6 +29,7 @@ MOST_ROLES = 8  # words; in a longer sentence the word before says little about 
 # What stands between two things of one enumeration: no particle but those that join.
 ENUMERATION = re.compile(r"[^ぁ-ん、・]*(?:(?:、|・|または|もしくは|および|ならびに|[とやか])[^ぁ-ん、・]*)+")
 MONEY = frozenset(["jpy", "usd", "eur", "gbp", "cny"])
+CLAUSE = re.compile(r"[;；，、。]|,(?=\s|[^\d\s])|\s(?:and|but|while|whereas)\s")
 MAY_ZH = re.compile("可(?![以能是用见惜靠爱])")  # as a context writes 可以
 TELLING_PAIR = 0.65  # rarity; below it stand pairs with kana
 
@@ -114,10 +115,20 @@ def overstated(said: Line, here: Sequence[Line], window: Iterable[Line]) -> tupl
             word = mine.search(said.stated)
             if not word or theirs.search(said.stated) or any(mine.search(text) for text in around):
                 continue
-            other = next((match for line in here if (match := theirs.search(line.plain))), None)
+            other = next((match for line in here if (match := theirs.search(_of_the_same(said, line)))), None)
             if other:
                 found.append((word[0].strip(), other[0].strip()))
     return tuple(found) or _universal(said, window)
+
+
+def _of_the_same(said: Line, line: Line) -> str:
+    """The clauses of a sentence that speak of what is said: not "may refuse" of "and gives its reasons"."""
+    if said.language == "zh":  # which often has a condition in one clause and its "must" in the next
+        return line.plain
+    clauses = [part for part in CLAUSE.split(line.plain) if part.strip()]
+    shared = [len(said.content & Line(part).content) for part in clauses]
+    most = max(shared, default=0)
+    return " ".join(part for part, share in zip(clauses, shared, strict=True) if 2 * share >= most)
 
 
 def _universal(said: Line, window: Iterable[Line]) -> tuple[tuple[str, str], ...]:
