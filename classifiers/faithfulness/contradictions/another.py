@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from classifiers.faithfulness.contradictions.cells import misfiled
 from classifiers.faithfulness.contradictions.crossed import crossed
+from classifiers.faithfulness.contradictions.displaced import displaced
 from classifiers.faithfulness.contradictions.facts import Fact
 from classifiers.faithfulness.contradictions.halves import turned_halves
 from classifiers.faithfulness.contradictions.misplaced import misplaced
@@ -36,6 +37,8 @@ def told_of_another(
     yield from crossed(each, window, known, theirs)
     if not copied:
         yield from recounted(each.line, window, known)
+    if not copied:
+        yield from displaced(each, window, known, theirs)
     yield from misplaced(each, near, known)
     yield from misfiled(each, known, theirs)
     yield from turned_halves(each, known)
