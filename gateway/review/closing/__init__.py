@@ -18,13 +18,14 @@ from cache.store import EntryStore
 from cache.store.content import Content
 from cache.store.queries import changing
 from gateway.errors import Conflict, InvalidRequest, NotFound, SekishoError
-from gateway.review.closing.promotion import OF_ENTRY, Publication, prepared, publish_within, to_be
+from gateway.review.closing.promotion import OF_ENTRY, Publication, publish_within, to_be
 from gateway.review.closing.rehearsal import together, touched
 from gateway.review.entries.provenance import refuse_changed
 from gateway.review.entries.rereview import refuse_unread
 from gateway.review.gate_examples import ExampleLabel, GateExample, GateExamples, Proposal
 from gateway.review.judgements import Judgements, draft_of
 from gateway.review.tickets import Ticket, Tickets
+from gateway.review.tickets.within import refuse_unless_held
 from storage.locking import in_turns
 from storage.texts import storable
 
@@ -106,27 +107,26 @@ class Closing:
                 since it was read, a document of its draft since that was written, or the question waits as an
                 example of another class.
         """
-        ticket, content = await self._tickets.get(ticket_id, tenant=tenant), None
-        review = replace(review, revision=review.revision or ticket.revision)
-        if ticket.state not in ("answered", "dismissed"):
-            await self.refuse_unfit(ticket, review)
-            if review.publication is not None:
-                ticket, content = await prepared(
-                    self._tickets, self._entries, ticket, review.answer or "", review.publication,
-                    by=by, check=check,
-                )  # fmt: skip
+        ticket = await self._tickets.get(ticket_id, tenant=tenant)
         if ticket.state in ("answered", "dismissed"):
             return await self._repeated(ticket, review, by=by)
+        refuse_unless_held(ticket, by=by)
+        review = replace(review, revision=review.revision or ticket.revision)
+        content = await self.look(ticket, review, by=by, check=check)
         async with changing(self._entries.db, tenant) as connection:
             return await self._close(connection, ticket, review, content, by=by)
 
     async def look(
-        self, ticket: Ticket, review: Review, *, by: str, check: Callable[[Entry], Awaitable[None]]
-    ) -> None:
-        """Raise what `close` would refuse before it changes anything."""
+        self,
+        ticket: Ticket,
+        review: Review,
+        *,
+        by: str,
+        check: Callable[[Entry], Awaitable[None]] | None = None,
+    ) -> Content | None:
+        """What the entry is to be, if one; raises what `close` refuses before its transaction."""
         await self.refuse_unfit(ticket, review)
-        if review.publication is not None:
-            await to_be(self._entries, ticket, review.answer or "", review.publication, by=by, check=check)
+        return await self._content(ticket, review, by=by, check=check)
 
     async def rehearse(
         self, reviews: Sequence[tuple[Ticket, Review]], *, tenant: str, by: str
@@ -153,11 +153,17 @@ class Closing:
                     refused[place] = await self._tried(connection, *reviews[place], contents[place], by=by)
         return refused
 
-    async def _content(self, ticket: Ticket, review: Review, *, by: str) -> Content | None:
-        """What the entry is to be, if there is to be one."""
+    async def _content(
+        self,
+        ticket: Ticket,
+        review: Review,
+        *,
+        by: str,
+        check: Callable[[Entry], Awaitable[None]] | None = None,
+    ) -> Content | None:
         if review.publication is None:
             return None
-        return await to_be(self._entries, ticket, review.answer or "", review.publication, by=by)
+        return await to_be(self._entries, ticket, review.answer or "", review.publication, by=by, check=check)
 
     async def _tried(
         self, connection: AsyncConnection, ticket: Ticket, review: Review, content: Content | None, *, by: str

@@ -11,13 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from cache.entries import Entry, EntryKind, Source
 from cache.store import EntryStore, Incoming
 from cache.store.content import Content, content_of
-from gateway.errors import Conflict
 from gateway.review.entries.approval import would_be
 from gateway.review.entries.provenance import draft_sources, in_present_version
 from gateway.review.entries.rereview import present_sources
-from gateway.review.tickets import Ticket, Tickets
+from gateway.review.tickets import Ticket
 
-__all__ = ["OF_ENTRY", "Publication", "entry_id_of", "prepared", "publish_within", "to_be"]
+__all__ = ["OF_ENTRY", "Publication", "entry_id_of", "publish_within", "to_be"]
 
 OF_ENTRY = ("stale_entry", "disputed")  # such a ticket is about an entry that is there
 _ENTRIES_OF_TICKETS = UUID("5f0c2c5e-4f4b-4d0e-8a3a-9a1b6a0f7c11")
@@ -33,37 +32,6 @@ class Publication:
     sources: tuple[Source, ...] | None = None  # None: what the draft was written from, if it is as it was
     group: str | None = None  # who may read it; None: the asker's group
     language: str | None = None  # None: that of the ticket
-
-
-async def prepared(
-    tickets: Tickets,
-    entries: EntryStore,
-    ticket: Ticket,
-    answer: str,
-    publication: Publication,
-    *,
-    by: str,
-    check: Callable[[Entry], Awaitable[None]] | None = None,
-) -> tuple[Ticket, Content | None]:
-    """The ticket, claimed, and what its entry is to be; None if it was answered at this moment.
-
-    The claim keeps other reviewers off while the entry is checked; the entry's id follows from the
-    ticket's, so doing it again makes no second entry.
-
-    Args:
-        check: is shown the entry before it is kept, and raises what keeps it from being published.
-
-    Raises:
-        Conflict: if another holds the ticket.
-    """
-    try:
-        ticket = await tickets.claim(ticket.id, tenant=ticket.tenant, by=by)
-    except Conflict:
-        ticket = await tickets.get(ticket.id, tenant=ticket.tenant)
-        if ticket.state != "answered":
-            raise
-        return ticket, None
-    return ticket, await to_be(entries, ticket, answer, publication, by=by, check=check)
 
 
 async def to_be(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -193,19 +192,10 @@ class DecidedReviews:
         for place, (ticket, review) in enumerate(reviews) if keep else ():
             if refused[place] is None:
                 try:
-                    await self._kept(ticket, review, by=by)
+                    await self._closing.close(ticket.id, review, tenant=tenant, by=by)
                 except REFUSALS as wrong:  # somebody else was faster
                     refused[place] = wrong
         return refused
-
-    async def _kept(self, ticket: Ticket, review: Review, *, by: str) -> None:
-        try:
-            await self._closing.close(ticket.id, review, tenant=ticket.tenant, by=by)
-        except Exception:
-            if ticket.state == "open":  # publishing claims it first: others must not find it held
-                with suppress(Conflict):
-                    await self._tickets.release(ticket.id, tenant=ticket.tenant, by=by)
-            raise
 
 
 def _refusal(line: int, wrong: SekishoError | CacheError, *, of: str = "id") -> Refusal:
