@@ -23,9 +23,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from cache.entries import Entry, EntryState, Source
 from cache.errors import CacheError, EntryConflict, EntryNotFound, ForbiddenChange, OutdatedRow
+from cache.reading.text import normalise
 from cache.store import queries
 from cache.store.arrivals import Arrivals
-from cache.store.claims import refuse_duplicates
+from cache.store.claims import Claims, refuse_duplicates
 from cache.store.content import Content, checked, content_of
 from cache.store.rows import entries_from_rows, entry_from_snapshot, new_id
 from cache.store.served import ServedEntries, now_utc
@@ -199,6 +200,15 @@ class EntryStore(ServedEntries):
             raise result
         return result
 
+    async def saying(self, connection: AsyncConnection, tenant: str, content: Content) -> Entry | None:
+        """An active entry that gives all whom this is for this answer to each of these questions already."""
+        claims = await Claims.read(connection, tenant, content.phrasings)
+        for entry_id in sorted(claims.holders(content.phrasings)):
+            entry = await self._read(connection, tenant, entry_id)
+            if _says(entry, content):
+                return entry
+        return None
+
     async def _put_all(
         self, connection: AsyncConnection, tenant: str, incoming: Sequence[Incoming], *, by: str
     ) -> list[Put | CacheError]:
@@ -325,6 +335,14 @@ class EntryStore(ServedEntries):
         if entry.revision != revision:
             raise EntryConflict(entry.id, expected=revision, found=entry.revision)
         return replace(entry, **changed, revision=revision + 1, updated_at=self._now())
+
+
+def _says(entry: Entry, content: Content) -> bool:
+    """Whether whoever may read the content gets the same from the entry, on the same days."""
+    asked, known = ({normalise(text) for text in one.phrasings} for one in (content, entry))
+    one_shelf = entry.language == content.language and entry.group in ("", content.group)
+    one_time = (entry.valid_from, entry.valid_until) == (content.valid_from, content.valid_until)
+    return one_shelf and one_time and asked <= known and entry.answer.split() == content.answer.split()
 
 
 def _usable(one: Incoming) -> Incoming | CacheError:

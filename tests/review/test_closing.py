@@ -223,17 +223,19 @@ async def test_another_tenant_s_ticket_is_not_there(room: Room) -> None:
 
 MAY = Review(gate="may")
 PUBLISHED = Review(answer=ANSWER, publication=Publication())
+OTHERWISE = Review(answer="400 yen.", publication=Publication())
 
 
 @pytest.mark.parametrize(
     ("asked", "reviews", "wrong"),
     [
-        (("Where is it?", "Where is it?"), (PUBLISHED, PUBLISHED), DuplicatePhrasing),
+        (("Where is it?", "Where is it?"), (PUBLISHED, OTHERWISE), DuplicatePhrasing),
+        (("Where is it?", "Where is it?"), (PUBLISHED, PUBLISHED), None),
         (("Where is it?", "“where is it”"), (Review(answer=ANSWER, gate="must"), MAY), Conflict),
         (("Where is it?", None), (MAY, Review(answer=ANSWER)), Conflict),
         (("Where is it?", "Where is it?"), (PUBLISHED, MAY), None),
     ],
-    ids=["one question", "one example", "one ticket", "nothing"],
+    ids=["one question", "one entry", "one example", "one ticket", "nothing"],
 )
 async def test_a_rehearsal_finds_what_meets_and_holds_nobody_up(
     room: Room,

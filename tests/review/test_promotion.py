@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from sqlalchemy import func, select
@@ -133,6 +134,34 @@ async def test_a_question_that_another_entry_answers_otherwise_leaves_the_ticket
         await published(database, second, answer="It is 400 yen now.")
     ticket = await Tickets(database).get(second, tenant="acme")
     assert (ticket.state, ticket.claimed_by, ticket.answer) == ("open", None, None)
+
+
+async def test_a_question_that_another_entry_answers_so_already_is_closed_with_that_entry(
+    database: Database,
+) -> None:
+    _, entry = await published(database, await opened(database), phrasings=("residence card fee",))
+    for text in ("“How much is a residence card?”", "Residence card fee"):
+        again = await opened(database, text)
+        for _ in range(2):  # a repeat changes nothing
+            ticket, found = await published(database, again, by="Suzuki", answer=f" {ANSWER}\n")
+            assert (ticket.state, ticket.entry_id, found) == ("answered", entry.id, entry)
+    assert await count(database) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"phrasings": ("What does one cost?",)}, {"group": "", "question": "Staff's fee?"}],
+    ids=["it says more", "it is for more people"],
+)
+async def test_an_entry_that_says_less_than_the_answer_to_be_published_does_not_do_for_it(
+    database: Database, said: dict[str, Any]
+) -> None:
+    await published(database, await opened(database))
+    await published(database, await opened(database, "Staff's fee?", group="staff"))
+    second = await opened(database)
+    with pytest.raises(DuplicatePhrasing):
+        await published(database, second, **said)
+    assert (await Tickets(database).get(second, tenant="acme")).state == "open"
 
 
 async def test_what_cannot_be_an_entry_answers_nothing(database: Database) -> None:

@@ -20,7 +20,7 @@ from encoders.testing import HashingEncoder
 from gateway.exports import Period, write_export
 from gateway.review import closing
 from gateway.review.closing.sheets import DecidedReport, DecidedReviews
-from gateway.review.entries.approval import Approvals
+from gateway.review.entries.approval import Approvals, OnCollision
 from gateway.review.tickets import Ticket, Tickets
 from storage.sql import Database
 from storage.testing import MemoryIndex
@@ -58,11 +58,13 @@ def room(database: Database, tmp_path: Path) -> Room:
     return room_with(HashingEncoder(), database, tmp_path)
 
 
-def room_with(encoder: Encoder, database: Database, tmp_path: Path) -> Room:
+def room_with(
+    encoder: Encoder, database: Database, tmp_path: Path, *, on_collision: OnCollision = "refuse"
+) -> Room:
     entries, tickets = EntryStore(database), Tickets(database)
     index = MemoryIndex(encoder.identity)
     trials = Trials(Shelf(entries, index, encoder), entries, index, encoder)
-    approvals = Approvals(database, trials, encoder, on_collision="refuse")
+    approvals = Approvals(database, trials, encoder, on_collision=on_collision)
     reviews = DecidedReviews(tickets, closing_desk(database, tickets).closing, approvals)
     return Room(tickets, entries, reviews, tmp_path)
 
@@ -210,8 +212,34 @@ async def test_a_trial_reports_what_the_import_does(
     assert trial == done
     assert (done.closed, done.published) == (2, 1)
     assert [(one.line, one.field) for one in done.refused] == [
-        (2, "label"), (4, "phrasings"), (5, "phrasings"), (6, "faithful"),
+        (2, "label"), (4, "publish"), (5, "publish"), (6, "faithful"),
     ]  # fmt: skip
+    assert done.refused[1].expected == "line 3 publishes “Where?” with another answer, or for other people"
+    assert "would compete" in done.refused[2].expected
+
+
+async def test_what_an_entry_answers_otherwise_is_refused_by_a_column_of_the_sheet(
+    database: Database, tmp_path: Path
+) -> None:
+    room = room_with(HashingEncoder(), database, tmp_path, on_collision="warn")
+    served = Content(kind="ground_truth", language="en", phrasings=("Is it open today?",), answer="Yes.")
+    entry = await room.entries.create("acme", served, by="Suzuki", state="active")
+    [refused] = (await room.take(row_of(await room.ticket("Is it open today?"), publish="yes"))).refused
+    said = f"the active entry {entry.id} has “Is it open today?” with another answer, or for other people"
+    assert (refused.field, refused.expected) == ("publish", said)
+
+
+async def test_one_answer_to_one_question_is_one_entry(room: Room) -> None:
+    first, second, later = [await room.ticket("Where?") for _ in range(3)]
+    rows = [row_of(one, publish="yes") for one in (first, second)]
+    for keep in (False, True):
+        report = await room.take(*rows, keep=keep)
+        assert (report.closed, report.refused) == (2, ())
+    assert (await room.take(row_of(later, publish="yes"))).refused == (), "nothing competes with itself"
+    kept = [await room.tickets.get(one.id, tenant="acme") for one in (first, second, later)]
+    assert {one.state for one in kept} == {"answered"}
+    [entry] = (await room.entries.list("acme")).entries
+    assert {one.entry_id for one in kept} == {entry.id}
 
 
 async def test_a_refused_row_can_be_mended_and_taken_again(room: Room) -> None:

@@ -46,13 +46,17 @@ async def to_be(
     """What the entry of a ticket is to be.
 
     Args:
-        check: is shown the entry, and raises what keeps it from being published.
+        check: is shown the entry, if it is a new one, and raises what keeps it from being published.
 
     Raises:
         EntryNotFound; InvalidEntry, if there is a check.
     """
     content = await _content(entries, ticket, answer, publication, by=by)
-    if check is not None:
+    if check is None:
+        return content
+    async with entries.db.connect() as connection:
+        stands = await _standing(connection, entries, ticket, content)
+    if stands is None:
         await check(would_be(content, tenant=ticket.tenant, entry_id=entry_id_of(ticket)))
     return content
 
@@ -60,9 +64,23 @@ async def to_be(
 async def publish_within(
     connection: AsyncConnection, entries: EntryStore, ticket: Ticket, content: Content, *, by: str
 ) -> Entry:
-    """The active entry of a ticket, in a transaction that answers it, too (`queries.changing`)."""
+    """The active entry of a ticket, in a transaction that answers it, too (`queries.changing`).
+
+    It is no new one where another ticket's, say, answers this question so already.
+    """
+    if (stands := await _standing(connection, entries, ticket, content)) is not None:
+        return stands
     incoming = Incoming(content=content, state="active", id=entry_id_of(ticket))
     return (await entries.put_within(connection, ticket.tenant, incoming, by=by)).entry
+
+
+async def _standing(
+    connection: AsyncConnection, entries: EntryStore, ticket: Ticket, content: Content
+) -> Entry | None:
+    """The entry that already says what that of a ticket is to say: a second one would compete with it."""
+    if ticket.outcome in OF_ENTRY and ticket.entry_id is not None:  # asks for its own entry to be changed
+        return None
+    return await entries.saying(connection, ticket.tenant, content)
 
 
 def entry_id_of(ticket: Ticket) -> str:

@@ -13,15 +13,16 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast, get_args
 
-from cache.errors import CacheError, InvalidEntry
+from cache.errors import CacheError, DuplicatePhrasing, InvalidEntry
 from cache.transfer import Refusal, Remark
 from cache.transfer.heads import by_alias
 from cache.transfer.tables import RowProblem, read_table
 from gateway.errors import Conflict, SekishoError
 from gateway.review.closing import REFUSALS, Closing, Review
-from gateway.review.closing.promotion import Publication
+from gateway.review.closing.promotion import Publication, entry_id_of
 from gateway.review.entries.approval import Approvals
 from gateway.review.gate_examples import ExampleLabel
 from gateway.review.tickets import WAITING, Ticket, Tickets
@@ -52,6 +53,7 @@ _WORDS = by_alias(
     }
 )
 _SAID = ("answer", "publish", "gate", "topic", "faithful")  # a comment alone decides nothing
+_COLUMNS = {"phrasings": "publish"}  # what a review has beside the columns, and the one that says so
 _YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
@@ -139,12 +141,13 @@ class DecidedReviews:
                 case Remark() as found:
                     remarks.append(found)
         undecided = len(rows) - len(fit) - len(refused)
+        published = {entry_id_of(one.ticket): one.row.line for one in fit if one.row.review.publication}
         done = []
         for one, wrong in zip(fit, await self._closed(fit, tenant=tenant, by=by, keep=keep), strict=True):
             if wrong is None:
                 done.append(one.row.review)
             else:
-                refused.append(_refusal(one.row.line, wrong))
+                refused.append(_refusal(one.row.line, wrong, published=published))
         return DecidedReport(
             closed=len(done),
             published=sum(review.publication is not None for review in done),
@@ -198,13 +201,29 @@ class DecidedReviews:
         return refused
 
 
-def _refusal(line: int, wrong: SekishoError | CacheError, *, of: str = "id") -> Refusal:
-    """A refused row; `of` is the field where the reason names none."""
+def _refusal(
+    line: int,
+    wrong: SekishoError | CacheError,
+    *,
+    of: str = "id",
+    published: Mapping[str, int] = MappingProxyType({}),
+) -> Refusal:
+    """A refused row.
+
+    Args:
+        of: the field where the reason names none.
+        published: the entries that rows become, and their lines.
+    """
     match wrong:
+        case DuplicatePhrasing():
+            at = published.get(wrong.other)
+            has = f"the active entry {wrong.other} has" if at is None else f"line {at} publishes"
+            says = f"{has} “{wrong.phrasing}” with another answer, or for other people"
+            return Refusal(line, "publish", says)
         case InvalidEntry():
             return Refusal(line, wrong.field, wrong.expected)
         case SekishoError():
-            return Refusal(line, wrong.param or of, str(wrong))
+            return Refusal(line, _COLUMNS.get(wrong.param or of, wrong.param or of), str(wrong))
     return Refusal(line, "answer", str(wrong))
 
 
