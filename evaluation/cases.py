@@ -7,7 +7,7 @@ does (`understanding.default_language`): on another shelf nothing is found.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -97,23 +97,27 @@ class ShelfEntry(_InALanguage):
     group: str = ""  # who may read it; "" is everybody
     valid_from: date | None = None
     valid_until: date | None = None  # inclusive
+    active: bool = True  # False: nobody is served it
 
     def _said(self) -> str:
         return "\n".join(self.questions)
 
 
-class Traffic(_Asked):
-    """A question asked of that FAQ, and the entry that may answer it (null: none)."""
+class _Answered(_Asked):
+    """A question and the entry that answers it (null: none)."""
 
     entry_id: EntryId
+
+
+class Traffic(_Answered):
+    """A question asked of that FAQ, and the entry that may answer it."""
+
     slice: str = "in_scope"
     group: str = ""  # the asker's
 
 
-class Feedback(_Asked):
-    """A question that a person labelled before: which entry answers it (null: none)."""
-
-    entry_id: EntryId
+class Feedback(_Answered):
+    """A question that a person labelled before."""
 
 
 class GateCase(_Asked):
@@ -176,8 +180,18 @@ class FollowUp(_InALanguage):
         return self.messages[-1].content
 
 
-def read_cases(file: Path, form: type[Row], default_language: Language = DEFAULT) -> list[Row]:
-    """All rows of a file; `default_language` is of texts whose script does not tell.
+def read_cases(
+    file: Path,
+    form: type[Row],
+    default_language: Language = DEFAULT,
+    *,
+    entries: Collection[str] | None = None,
+) -> list[Row]:
+    """All rows of a file.
+
+    Args:
+        default_language: of texts whose script does not tell.
+        entries: what a row may name as the entry that answers it; None: anything.
 
     Raises:
         UnreadableTable, InvalidRequest: naming file, line and field of the first row that can't be used.
@@ -185,9 +199,14 @@ def read_cases(file: Path, form: type[Row], default_language: Language = DEFAULT
     found = []
     for line, values in rows(file, read=form.model_fields.__contains__):
         try:
-            found.append(form.model_validate(_filled(values, form), context=default_language))
+            row = form.model_validate(_filled(values, form), context=default_language)
         except ValidationError as exc:
             raise InvalidRequest(f"{file}, line {line}: {problem_of(exc)}") from exc
+        answered_by = row.entry_id if isinstance(row, _Answered) else None
+        if entries is not None and answered_by is not None and answered_by not in entries:
+            expected = f"expected the id of an entry of --entries, or null, found “{answered_by}”"
+            raise InvalidRequest(f"{file}, line {line}: entry_id: {expected}")
+        found.append(row)
     if not found:
         raise InvalidRequest(f"{file} holds no cases")
     return found
@@ -200,7 +219,7 @@ def _filled(values: Mapping[str, Any], form: type[BaseModel]) -> dict[str, Any]:
 
 
 def read_shelf(file: Path, default_language: Language = DEFAULT) -> list[ShelfEntry]:
-    """The active entries of a sheet as `sekisho export` writes it, or rows of `ShelfEntry` as JSON Lines.
+    """The entries of a sheet as `sekisho export` writes it, or rows of `ShelfEntry` as JSON Lines.
 
     Raises:
         UnreadableTable, InvalidRequest: naming file, line and field of the first row that can't be used.
@@ -208,17 +227,17 @@ def read_shelf(file: Path, default_language: Language = DEFAULT) -> list[ShelfEn
     found = []
     how = {"required": REQUIRED, "headings": HEADINGS, "shared": SHARED, "days": DAYS, "read": is_read}
     for line, values in rows(file, **how):
-        found += _shelf_entries(values, default_language, f"{file}, line {line}")
-    if not found:
+        found.append(_shelf_entry(values, default_language, f"{file}, line {line}"))
+    if not any(one.active for one in found):
         raise InvalidRequest(f"{file} holds no active entries")
     return found
 
 
-def _shelf_entries(values: Mapping[str, Any], default: Language, where: str) -> list[ShelfEntry]:
-    """The entry of a row; none if nobody is served it."""
+def _shelf_entry(values: Mapping[str, Any], default: Language, where: str) -> ShelfEntry:
+    """The entry of a row."""
     try:
         if values.keys() & {"entry_id", "questions"}:
-            return [ShelfEntry.model_validate(values, context=default)]
+            return ShelfEntry.model_validate(values, context=default)
         one = incoming(values, language_of(str(values.get("question")), default=default))
         content = checked(one.content)
     except ValidationError as exc:
@@ -228,7 +247,7 @@ def _shelf_entries(values: Mapping[str, Any], default: Language, where: str) -> 
     if one.id is None:
         raise InvalidRequest(f"{where}: id: expected the one that --traffic calls the entry by")
     questions = [split_number(phrasing)[1] for phrasing in content.phrasings]
-    entry = ShelfEntry(
+    return ShelfEntry(
         entry_id=one.id,
         questions=questions,
         answer=content.answer,
@@ -236,5 +255,5 @@ def _shelf_entries(values: Mapping[str, Any], default: Language, where: str) -> 
         group=content.group,
         valid_from=content.valid_from,
         valid_until=content.valid_until,
+        active=one.state == "active",
     )
-    return [entry] if one.state == "active" else []

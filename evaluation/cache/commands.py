@@ -53,13 +53,14 @@ def cache_command(
                 found_pairs = uvloop.run(evaluate_pairs(cases, settings, progress=progress))
             tell(pairs_table(found_pairs), found_pairs.as_json(), json_file)
         elif entries and traffic and not pairs:
-            asked = read_cases(traffic, Traffic, default)
-            labels = read_cases(feedback, Feedback, default) if feedback else []
             shelf = read_shelf(entries, default)
+            ids = {one.entry_id for one in shelf}  # of those that nobody is served, too
+            asked = read_cases(traffic, Traffic, default, entries=ids)
+            labels = read_cases(feedback, Feedback, default, entries=ids) if feedback else []
             with bar(len(asked)) as progress:
                 found = uvloop.run(
                     evaluate_traffic(
-                        shelf, asked, settings, feedback=labels,
+                        [one for one in shelf if one.active], asked, settings, feedback=labels,
                         target_error=target_error or settings.cache.target_error, progress=progress,
                     )
                 )  # fmt: skip

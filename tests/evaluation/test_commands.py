@@ -150,6 +150,21 @@ def test_what_is_exported_is_a_shelf_to_measure(
     )  # as it is served now, to whom it is
 
 
+@pytest.mark.parametrize("labelled", ["traffic", "feedback"])
+def test_an_entry_that_is_not_of_the_faq_is_refused_by_line_and_field(
+    write: Write, evaluate: Callable[..., dict[str, Any]], labelled: str
+) -> None:
+    entries = write("entries.jsonl", {"entry_id": "hours", "lang": "en", "questions": ["When do you open?"]})
+    good = write("good.jsonl", {"text": "When?", "entry_id": "hours"}, {"text": "Who won?", "entry_id": None})
+    bad = write("bad.jsonl", {"text": "When?", "entry_id": "hours"}, {"text": "Until?", "entry_id": "Hours"})
+    files = {"traffic": good, "feedback": good, labelled: bad}
+    said = r"bad\.jsonl, line 2: entry_id: expected the id of an entry of --entries, or null, found “Hours”"
+    with pytest.raises(InvalidRequest, match=said):
+        evaluate(
+            "cache", "--entries", entries, *(word for name in files for word in (f"--{name}", files[name]))
+        )
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
