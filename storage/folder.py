@@ -18,7 +18,7 @@ from encoders import EncoderIdentity
 from storage.graph import SCHEME
 from storage.points import label, refuse_mismatch
 from storage.replacing import replacing
-from storage.vectors import IndexUnavailable
+from storage.vectors import IndexInUse, IndexUnavailable
 
 __all__ = ["IndexFolder", "Present"]
 
@@ -46,13 +46,13 @@ class IndexFolder:
         """Make the folder if it is missing, and lock out other processes until `leave`.
 
         Raises:
-            IndexUnavailable: if another process has it, or this user may not write there.
+            IndexInUse: if another process has it; IndexUnavailable if this user may not write there.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
         except Timeout as error:
-            raise IndexUnavailable(
+            raise IndexInUse(
                 f"the index in {self.path} is in use by another process: stop that one, "
                 "give this one a folder and a database of its own, or let both use a Qdrant server"
             ) from error

@@ -8,7 +8,16 @@ from typing import Protocol
 
 from encoders import Vector
 
-__all__ = ["Found", "IndexMismatch", "IndexUnavailable", "Payload", "Point", "VectorIndex", "Where"]
+__all__ = [
+    "Found",
+    "IndexInUse",
+    "IndexMismatch",
+    "IndexUnavailable",
+    "Payload",
+    "Point",
+    "VectorIndex",
+    "Where",
+]
 
 Payload = Mapping[str, str | int]
 Where = Mapping[str, str | int | tuple[str, ...]]
@@ -17,6 +26,10 @@ Where = Mapping[str, str | int | tuple[str, ...]]
 
 class IndexUnavailable(Exception):  # noqa: N818 - errors are named as facts
     """The index could not be asked or written. Never the same as "nothing found"."""
+
+
+class IndexInUse(IndexUnavailable):
+    """Another process has the embedded index to itself."""
 
 
 class IndexMismatch(IndexUnavailable):

@@ -31,7 +31,7 @@ from gateway.settings.loading import find_settings
 from gateway.stores import open_database, open_stores
 from storage.replacing import replacing
 from storage.sql import Database
-from storage.vectors import IndexUnavailable
+from storage.vectors import IndexInUse, IndexUnavailable
 
 __all__ = ["add_to", "calibrate_app"]
 
@@ -99,7 +99,7 @@ def import_command(
                     progress=progress,
                 )
         changed = bool(report.created or report.edited)
-        return report, await _indexed(settings, tenant, collisions=collisions and changed)
+        return report, await _indexed(settings, tenant, changed=changed, collisions=collisions)
 
     report, competing = run(work())
     kept = f"{report.created} created, {report.edited} edited, {report.unchanged} unchanged"
@@ -114,16 +114,22 @@ def import_command(
         raise typer.Exit(1)
 
 
-async def _indexed(settings: Settings, tenant: str, *, collisions: bool) -> Sequence[Collision]:
+async def _indexed(
+    settings: Settings, tenant: str, *, changed: bool, collisions: bool
+) -> Sequence[Collision]:
     """Index what was imported, and look for the tenant's entries that compete."""
     try:
         async with open_stores(on_all_cores(settings)) as stores:
             with _counting("indexing") as progress:
                 await stores.index_pending(progress=progress)
-            if not collisions:
+            if not (collisions and changed):
                 return ()
             with console.status("looking for entries that compete"):
                 return await stores.collisions(tenant)
+    except IndexInUse:  # as ever beside a gateway, which finds them
+        if changed:
+            console.print("A running gateway indexes them in seconds.")
+        return ()
     except IndexUnavailable as exc:  # SQL has them; whoever holds the index will find them
         console.print(f"not indexed yet: {exc}\nA running gateway indexes them in seconds.", style="yellow")
         return ()

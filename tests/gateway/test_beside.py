@@ -81,6 +81,18 @@ def test_the_gate_is_calibrated_and_the_gateway_goes_by_its_cuts(beside: tuple[G
         time.sleep(0.5)
 
 
+def test_an_import_says_nothing_of_the_index_unless_something_is_to_be_indexed(
+    beside: tuple[Gateway, Path],
+) -> None:
+    _, folder = beside
+    faq = folder / "faq.csv"
+    faq.write_text("question,answer\nIs there a cloakroom?,Yes.\n", "utf-8")
+    told = sekisho(folder, "import", str(faq), "--language", "en")
+    assert "A running gateway indexes them in seconds." in told, told
+    told = sekisho(folder, "import", str(faq), "--language", "en")
+    assert told.strip() == "0 created, 0 edited, 1 unchanged, 0 refused"
+
+
 def test_a_sheet_closes_tickets_and_the_gateway_serves_what_it_published(
     beside: tuple[Gateway, Path],
 ) -> None:
