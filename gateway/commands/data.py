@@ -205,9 +205,13 @@ def calibrate_cache_command(config: ConfigOption = None) -> None:
     settings = find_settings(config)
 
     async def work() -> list[tuple[str, str, Cut]]:
-        async with open_stores(settings, apart=True) as stores:  # probes search no index
-            shelves = await stores.entries.shelves()
-            return [(*shelf, await stores.shelf.calibrate(*shelf)) for shelf in shelves]
+        found = []
+        with _counting("calibrating") as progress:
+            async with open_stores(settings, apart=True) as stores:  # probes search no index
+                for shelf in await stores.entries.shelves():
+                    found.append((*shelf, await stores.shelf.calibrate(*shelf)))
+                    progress(1)
+        return found
 
     found = run(work())
     if not found:

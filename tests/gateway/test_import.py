@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from io import StringIO
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from gateway.cli import app
@@ -155,6 +157,23 @@ def test_calibrating_a_shelf_that_nothing_is_promised_for_fails(
     assert result.exit_code == code, result.output
     assert ("Nothing is promised for 1 of 1 shelves." in result.output) == bool(code)
     assert ("default cut: " in result.output) == bool(code)
+
+
+def test_calibrating_shows_that_it_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = StringIO()
+    imported("--no-collisions")
+    monkeypatch.setattr(data, "errors", Console(file=shown, force_terminal=True))
+    CliRunner().invoke(app, ["calibrate", "cache"])
+    assert "calibrating" in shown.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("what", "said"), [("entries", "3 rows of entries"), ("feedback", "0 rows of feedback")]
+)
+def test_an_export_says_what_it_wrote(what: str, said: str) -> None:
+    imported("--no-collisions")
+    result = CliRunner().invoke(app, ["export", "--what", what, "out.csv"])
+    assert f"{said} written to out.csv" in result.output
 
 
 def test_an_answer_that_was_withdrawn_is_listed_and_fails_nothing(folder: Path) -> None:
