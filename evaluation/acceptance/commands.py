@@ -67,7 +67,7 @@ def create_command(
     Key(test=id_, secret=sample.secret, seed=seed, commitment=commitment).write(key)
     run(keep())
     console.print(
-        f"Test {id_}: {n} pairs, margin {margin:g}. Judges find it in the console under /acceptance."
+        f"Test {id_}: {n} pairs, margin {margin:g}. Judges find it in the console under /console/acceptance."
     )
     console.print(f"{key} tells the answers apart: nobody who judges may see it. Commitment {commitment}.")
 

@@ -94,6 +94,7 @@ def test_people_who_prefer_the_gateway_show_that_it_is_not_inferior(
     run, key, sheet, page, figures = (tmp_path / n for n in ("", "key.json", "s.xlsx", "r.html", "r.json"))
     run = run_of(tmp_path)
     made = cli(tmp_path, "create", "--run", str(run), "--key", str(key), "--n", "10", "--margin", "0.1")
+    assert "under /console/acceptance." in made
     test = re.findall(r"Test (\S+):", made)[0]
     assert key.stat().st_mode & 0o077 == 0
     for judge in ("sato", "suzuki"):
