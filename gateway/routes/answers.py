@@ -64,6 +64,7 @@ async def answers(
         limits=services.settings.server,
         front_end_tasks=services.settings.understanding.front_end_tasks,
         asker=body.user,
+        question=None if body.question is None else "question",
     )
     reply = await whole_reply(services, asked, request)
     return JSONResponse(answer_body(reply, asked.request_id), headers=headers(reply))

@@ -59,8 +59,12 @@ def conversation(
     asker: str | None = None,
     options: Mapping[str, Any] | None = None,
     choices: int = 1,
+    question: str | None = None,
 ) -> Conversation:
     """The conversation that these messages are; `front_end_tasks` says whether those are known.
+
+    Args:
+        question: the field that the last message was given in, where it was none of `messages`.
 
     Raises:
         InvalidRequest: naming the message that can't be used.
@@ -70,7 +74,7 @@ def conversation(
         raise InvalidRequest(
             "the last message must be the asker's (role: user)", param=f"messages[{max(last, 0)}].role"
         )
-    place = f"messages[{last}].content"
+    place = question or f"messages[{last}].content"
     asked = Turn("user", storable(_text(messages[last], place)))
     if not asked.text.strip():
         raise InvalidRequest("the question is empty", param=place)

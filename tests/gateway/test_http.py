@@ -533,6 +533,18 @@ def test_the_official_client_raises_its_own_errors(gateway: Gateway) -> None:
     assert refused.value.param == "messages[0].content"
 
 
+@pytest.mark.parametrize("text", ["", "x" * 9000], ids=["empty", "endless"])
+@pytest.mark.parametrize("given", ["question", "messages"])
+def test_what_is_refused_of_a_question_is_named_as_it_was_given(
+    gateway: Gateway, given: str, text: str
+) -> None:
+    body: dict[str, Any] = {"question": text, "messages": [{"role": "user", "content": text}]}
+    with gateway.http() as client:
+        refused = client.post("/v1/answers", json={given: body[given]})
+    param = {"question": "question", "messages": "messages[0].content"}[given]
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, param)
+
+
 def test_a_request_id_of_the_client_is_kept_if_it_is_fit_for_a_log(gateway: Gateway) -> None:
     with gateway.http() as client:
         kept = client.get("/livez", headers={"x-request-id": "trace-1.a"}).headers["x-request-id"]
