@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 from uuid import uuid4
@@ -50,6 +51,7 @@ class Left:
     nobody: str  # the one name under which their feedback stays
     disputes: Mapping[str, Sequence[int]]  # by request: events in which they may have said something
     last_event: int  # of all tickets, when those were looked up
+    since: datetime | None  # the first that is known of them; None: there is nothing
 
     @property
     def key(self) -> str | None:
@@ -83,11 +85,11 @@ async def left_by(connection: AsyncConnection, tenant: str, asker: str) -> Left:
     """Find it; requests older than `outcomes.asker_key` only by tickets, answers and feedback."""
     keyed = outcomes.c.asker_key == asker_key(tenant, asker)
     requests = set(await connection.scalars(select(outcomes.c.request_id).where(keyed)))
-    for table in (tickets, answers, feedback):
-        named = select(table.c.request_id).where(
-            table.c.tenant == tenant, holds(connection, table.c.asker, asker)
-        )
-        requests |= set(await connection.scalars(named))
+    first = [await connection.scalar(select(func.min(outcomes.c.at)).where(keyed))]
+    for table, at in ((tickets, tickets.c.created_at), (answers, answers.c.at), (feedback, feedback.c.at)):
+        named = (table.c.tenant == tenant, holds(connection, table.c.asker, asker))
+        requests |= set(await connection.scalars(select(table.c.request_id).where(*named)))
+        first.append(await connection.scalar(select(func.min(at)).where(*named)))
     last_event = await connection.scalar(select(func.max(ticket_events.c.id))) or 0
     said: dict[str, list[int]] = defaultdict(list)
     for id_, _, detail in (await connection.execute(disputes(tenant))).all():
@@ -100,6 +102,7 @@ async def left_by(connection: AsyncConnection, tenant: str, asker: str) -> Left:
         nobody=f"forgotten-{uuid4().hex}",
         disputes=said,
         last_event=last_event,
+        since=min((at for at in first if at is not None), default=None),
     )
 
 

@@ -10,11 +10,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from cache.reading.text import exact_key, normalise
+from cache.store.rows import entry_from_snapshot
 from gateway.retention.traces import AT_ONCE, Traces, chunks
 from gateway.review.tickets import WAITING, NewTicket, Ticket, open_within
 from gateway.review.tickets.within import change, fetch
 from storage.parts import in_parts
-from storage.schema import entries, entry_phrasings, gate_examples, suggestions, tickets
+from storage.schema import entries, entry_history, entry_phrasings, gate_examples, suggestions, tickets
 
 __all__ = ["ask_about_phrasings", "forget_examples", "forget_suggestions", "wipe_example"]
 
@@ -58,17 +60,36 @@ async def wipe_example(connection: AsyncConnection, id_: str) -> None:
 
 
 async def ask_about_phrasings(connection: AsyncConnection, traces: Traces) -> tuple[str, ...]:
-    """Ask in a ticket for every entry that is asked for in their words; the ids of the entries."""
-    found: dict[str, list[int]] = {}
+    """Ask in a ticket for every entry that is asked for in their words; the ids of the entries.
+
+    Not for words that it had before anything is known of them.
+    """
+    found: dict[str, dict[int, bytes]] = {}
     for some in _some(traces.words):
-        query = select(entry_phrasings.c.entry_id, entry_phrasings.c.position).where(
-            entry_phrasings.c.tenant == traces.left.tenant, entry_phrasings.c.exact_key.in_(some)
-        )
-        for entry_id, position in (await connection.execute(query)).all():
-            found.setdefault(entry_id, []).append(position)
+        query = select(
+            entry_phrasings.c.entry_id, entry_phrasings.c.position, entry_phrasings.c.exact_key
+        ).where(entry_phrasings.c.tenant == traces.left.tenant, entry_phrasings.c.exact_key.in_(some))
+        for entry_id, position, key in (await connection.execute(query)).all():
+            found.setdefault(entry_id, {})[position] = key
+    asked = []
     for entry_id in sorted(found):
-        await _ask(connection, entry_id, {position + 1 for position in found[entry_id]})
-    return tuple(sorted(found))
+        before = await _words_before(connection, entry_id, traces.left.since)
+        places = {position + 1 for position, key in found[entry_id].items() if key not in before}
+        if places:
+            await _ask(connection, entry_id, places)
+            asked.append(entry_id)
+    return tuple(asked)
+
+
+async def _words_before(connection: AsyncConnection, entry_id: str, since: datetime | None) -> set[bytes]:
+    """In which words an entry was asked for until then."""
+    if since is None:
+        return set()
+    until = select(entry_history.c.snapshot).where(
+        entry_history.c.entry_id == entry_id, entry_history.c.at < since
+    )
+    last = await connection.scalar(until.order_by(entry_history.c.id.desc()).limit(1))
+    return {exact_key(normalise(text)) for text in entry_from_snapshot(last).phrasings} if last else set()
 
 
 async def _examples(

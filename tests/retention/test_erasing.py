@@ -316,6 +316,22 @@ async def test_an_entry_stays_and_a_ticket_asks_about_his_phrasing(
     assert not (await Erasures(database).forget("u-1", tenant="acme", by="Admin")).entries
 
 
+async def test_nobody_is_asked_about_words_that_an_entry_had_before_the_asker_came(
+    database: Database, store: EntryStore
+) -> None:
+    texts = [f"Where does {name} live now, and since when?" for name in ("a", "b")]
+    written = Content(kind="ground_truth", language="en", phrasings=(texts[0],), answer="Here.")
+    early = EntryStore(database, now=lambda: OLD - timedelta(days=1))
+    entry = await early.create("acme", written, by="import", state="active")
+    for name in ("a", "b"):
+        await leave_traces(database, f"u-{name}", name, at=OLD)
+    assert not (await Erasures(database).forget("u-a", tenant="acme", by="Admin")).entries
+    await store.edit("acme", entry.id, replace(written, phrasings=tuple(texts)), revision=1, by="Sato")
+    assert (await Erasures(database).forget("u-b", tenant="acme", by="Admin")).entries == (entry.id,)
+    [ticket] = (await Tickets(database).list(tenant="acme")).items
+    assert ticket.steps == ({"type": "phrasing_of_forgotten", "phrasings": [2]},)
+
+
 async def test_one_ticket_asks_about_all_phrasings_of_an_entry_whenever_they_are_found(
     database: Database, store: EntryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
