@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 import typer
 import uvloop
@@ -45,7 +47,9 @@ Metrics = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(help="The run's folder; a second run there goes on. Default: runs/CASES-TARGET."),
+    typer.Option(
+        help="The run's folder; a second run there goes on. Default: runs/CASES-TARGET, -HOST of --url."
+    ),
 ]
 Url = Annotated[str | None, typer.Option(help="Ask a running gateway there.", envvar="SEKISHO_URL")]
 Key = Annotated[str, typer.Option(help="The API key for --url.", envvar="SEKISHO_KEY")]
@@ -101,7 +105,7 @@ def answers_command(
     )  # fmt: skip
     good_is = good_of(good, names)
     at_once = workers or _workers(job, len(plan))
-    with run_folder(out or Path("runs") / f"{cases.stem}-{target}") as folder:
+    with run_folder(out or Path("runs") / "-".join([cases.stem, target, *_host(url)])) as folder:
         finished = _run(job, plan, folder, executor, at_once, fresh=fresh)
         summary = summarise(finished.results, good_is, names)
         cost = cost_line(summary, settings, kept=finished.start.kept)
@@ -112,6 +116,11 @@ def answers_command(
         if _judges_itself(job):
             console.print(OWN_JUDGE)
         _write(finished, summary, figures, "; ".join(notes), against)
+
+
+def _host(url: str | None) -> list[str]:
+    """What tells a running gateway, in a folder's name, from others and from one opened for the run."""
+    return [re.sub(r"[^\w.]+", "-", urlsplit(url).netloc.rpartition("@")[2])] if url else []
 
 
 def _judges_itself(job: Job) -> bool:

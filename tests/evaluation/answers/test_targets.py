@@ -49,7 +49,7 @@ def test_an_answer_counts_as_new_when_a_list_that_the_gate_reads_was_edited(
 
 
 def test_a_running_gateway_and_the_same_one_in_process_answer_alike(
-    tmp_path: Path, evaluate: Evaluate
+    tmp_path: Path, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cases = write_rows(tmp_path / "cases.jsonl", CASES)
     desk = tmp_path / "desk"
@@ -69,6 +69,12 @@ def test_a_running_gateway_and_the_same_one_in_process_answer_alike(
                 evaluate(*words, "sk-wrong", "--out", tmp_path / "running")
             words = (*words, KEYS["client"])
             assert evaluate(*words, "--out", tmp_path / "running", "--metrics", WITH_NULL).exit_code == 0
+            monkeypatch.chdir(tmp_path)
+            assert evaluate(*words, "--metrics", WITH_NULL).exit_code == 0
+            place = gateway.url.removeprefix("http://").replace(":", "-")
+            assert [one.name for one in (tmp_path / "runs").iterdir()] == [
+                f"{Path(cases).stem}-gateway-{place}"
+            ]
         (desk / "here.yaml").write_text(text, "utf-8")
         asked = len(bot.asked)
         words = ("answers", "--cases", cases, "--config", desk / "here.yaml")
