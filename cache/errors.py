@@ -14,11 +14,13 @@ CacheError
 ├── SuggestionNotFound no such suggestion for this tenant
 ├── SuggestionDecided  somebody else decided on the suggestion first
 └── UnreadableTable    a file can't be read as a table of entries at all
+    └── MissingColumns     no row of its first has the headings that are asked for
 ```
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "EntryNotFound",
     "ForbiddenChange",
     "InvalidEntry",
+    "MissingColumns",
     "OutdatedRow",
     "SecondPersonNeeded",
     "SuggestionDecided",
@@ -151,3 +154,12 @@ class UnreadableTable(CacheError):  # noqa: N818 - errors are named as facts
     def __init__(self, message: str, *, why: str = "") -> None:
         super().__init__(message)
         self.why = why
+
+
+class MissingColumns(UnreadableTable):
+    """No row among the first of a file has all headings that are asked for."""
+
+    def __init__(self, file: str, missing: Sequence[str], *, found: Sequence[str]) -> None:
+        named = ", ".join(found) or "none"
+        super().__init__(f"{file}: missing columns: {', '.join(missing)} (found: {named})")
+        self.missing = tuple(missing)

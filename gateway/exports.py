@@ -17,6 +17,7 @@ from sqlalchemy import Table, select
 from cache.transfer.tables import format_of, inert
 from cache.transfer.workbooks import begun_sheet, text_cell
 from gateway.errors import InvalidRequest
+from gateway.review.closing.sheets import FILLED_IN
 from storage.replacing import replacing
 from storage.schema import audits, feedback, gate_examples, outcomes, tickets
 from storage.sql import Database
@@ -90,7 +91,7 @@ async def lines(
     row = await anext(rows, None)  # before the header leaves
     yield "\ufeff" + _csv_line(names)
     while row is not None:
-        yield _csv_line([_inert(row[name]) for name in names])
+        yield _csv_line([_inert(row.get(name)) for name in names])
         row = await anext(rows, None)
 
 
@@ -137,7 +138,7 @@ async def _write_xlsx(
     async for row in _rows_of(db, what, tenant, period):
         if written == MOST_IN_A_SHEET:
             raise InvalidRequest(f"an XLSX sheet holds {MOST_IN_A_SHEET} rows: use .csv, or fewer days")
-        sheet.append([sheet_cell(sheet, row[name]) for name in names])
+        sheet.append([sheet_cell(sheet, row.get(name)) for name in names])
         written += 1
         progress(1)
     workbook.save(path)
@@ -145,7 +146,9 @@ async def _write_xlsx(
 
 
 def _columns(what: Exported) -> list[str]:
-    return [name for name in _TABLES[what][0].columns.keys() if name not in _OURS | _LARGE]  # noqa: SIM118
+    """The columns of a sheet, those of tickets with what people fill in."""
+    names = [name for name in _TABLES[what][0].columns.keys() if name not in _OURS | _LARGE]  # noqa: SIM118
+    return [*names, *FILLED_IN] if what == "tickets" else names
 
 
 def _plain(value: Any) -> Any:

@@ -21,6 +21,7 @@ class Heads:
     aliases: Mapping[str, str]  # what columns may be called besides
     shared: Collection[str] = ()  # columns in which merged cells hold their value for all of their rows
     days: Collection[str] = ()  # columns whose days are read as days, however a workbook shows them
+    beside: Collection[str] = ()  # columns that may stand twice: an empty cell leaves it to the other
     read: Callable[[str], bool] = bool  # by default, all columns that have a name
 
     def names(self, cells: Iterable[Any]) -> list[str]:

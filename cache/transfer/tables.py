@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from cache.errors import UnreadableTable
+from cache.errors import MissingColumns, UnreadableTable
 from cache.transfer.heads import AMONG, Heads, as_text
 from cache.transfer.workbooks import NotShown, read_sheet, write_sheet
 
@@ -81,6 +81,7 @@ def read_table(
     headings: Mapping[str, str] = _NONE,
     shared: Collection[str] = (),
     days: Collection[str] = (),
+    beside: Collection[str] = (),
     read: Callable[[str], bool] = bool,
 ) -> Iterator[Row | RowProblem]:
     """The rows of a file below its headings, a few at a time in memory.
@@ -89,17 +90,18 @@ def read_table(
         headings: other names of columns.
         shared: columns in which merged cells of a workbook hold their value for all of their rows.
         days: columns in which days of a workbook are read as 2026-04-01, however it shows them.
+        beside: columns that may stand twice; of two cells, only one says something.
         read: whether it matters what a column holds; what can't be read in others is passed over.
 
     Raises:
-        UnreadableTable: if the file is empty, of another form, or lacks a required column.
+        UnreadableTable: if the file is empty or of another form; MissingColumns if it lacks a required one.
     """
     form = format_of(path)
     if path.stat().st_size == 0:
         raise UnreadableTable(f"{path.name}: the file is empty")
     if form == "jsonl":
         return _read_jsonl(path)
-    heads = Heads(required, headings, shared, days, read)
+    heads = Heads(required, headings, shared, days, beside, read)
     cells = _read_csv(path, heads) if form == "csv" else read_sheet(path, heads)
     return _by_columns(path, cells, heads)
 
@@ -133,12 +135,12 @@ def _named(path: Path, rows: Iterator[_Line], heads: Heads) -> Iterator[Row | Ro
     """Each row by the names in the row of headings; what stands above it is a title."""
     first = list(islice(rows, AMONG))
     place, names = heads.find(() if isinstance(cells, RowProblem) else cells for _, cells in first)
-    if twice := sorted({name for name in names if name and names.count(name) > 1}):
+    once = [name for name in names if name and name not in heads.beside]
+    if twice := sorted({name for name in once if once.count(name) > 1}):
         raise UnreadableTable(f"{path.name}: more than one column for {', '.join(twice)}")
     missing = [name for name in heads.required if name not in names]
     if missing:
-        found = ", ".join(filter(None, names)) or "none"
-        raise UnreadableTable(f"{path.name}: missing columns: {', '.join(missing)} (found: {found})")
+        raise MissingColumns(path.name, missing, found=[*filter(None, names)])
     for line, cells in chain(first[place + 1 :], rows):
         if isinstance(cells, RowProblem):
             yield cells
@@ -152,7 +154,13 @@ def _row(line: int, cells: Sequence[tuple[str, Any]], heads: Heads) -> Row | Row
     for name, cell in cells:
         if isinstance(cell, NotShown) and heads.read(name):
             return RowProblem(line, cell.expected, name, "format")
-    return Row(line, {name: as_text(cell) for name, cell in cells if name})
+    values: dict[str, str] = {}
+    for name, text in ((name, as_text(cell)) for name, cell in cells if name):
+        said = values.get(name, "").strip()
+        if said and text.strip() not in ("", said):
+            return RowProblem(line, "expected one text, found two in columns of this name", name)
+        values[name] = values[name] if said else text
+    return Row(line, values)
 
 
 def _read_csv(path: Path, heads: Heads) -> Generator[_Line]:

@@ -14,7 +14,7 @@ from gateway.commands import ConfigOption, console, on_all_cores, run, tell_rows
 from gateway.desk import open_desk
 from gateway.gatekeeping.policy import read_policy
 from gateway.metrics import Metrics
-from gateway.review.closing.sheets import DecidedReport, DecidedReviews
+from gateway.review.closing.sheets import HOW_TO_DECIDE, DecidedReport, DecidedReviews
 from gateway.review.gate_examples import GateExamples
 from gateway.settings.loading import find_settings
 from gateway.stores import open_stores
@@ -58,6 +58,8 @@ def import_reviews(
         f"{report.closed} tickets {did}, {report.published} of them published; "
         f"{report.undecided} undecided, {len(report.refused)} refused"
     )
+    if report.undecided and not (report.closed or report.refused):
+        console.print(HOW_TO_DECIDE)
     remarks = ((one.line, one.field, one.says) for one in report.remarks)
     tell_rows("undecided, but filled in", "what to know", remarks)
     tell_rows("refused rows", "why", ((one.line, one.field, one.expected) for one in report.refused))

@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 from openpyxl import load_workbook
 
+from cache.errors import UnreadableTable
 from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.store.content import Content
+from cache.transfer.tables import Row, read_table, write_table
 from cache.trial import Trials
 from encoders import Encoder, EncoderError, Vector
 from encoders.testing import HashingEncoder
 from gateway.exports import Period, write_export
 from gateway.review import closing
-from gateway.review.closing.sheets import DecidedReport, DecidedReviews
+from gateway.review.closing.sheets import FILLED_IN, DecidedReport, DecidedReviews
 from gateway.review.entries.approval import Approvals, OnCollision
 from gateway.review.tickets import Ticket, Tickets
 from storage.sql import Database
@@ -301,6 +303,41 @@ async def test_a_ticket_that_cannot_be_looked_at_is_held_by_nobody(
         await room.take(row_of(ticket, publish="yes"))
     left = await room.tickets.get(ticket.id, tenant="acme")
     assert (left.state, left.claimed_by) == ("open", None)
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx"])
+async def test_a_fresh_export_has_the_columns_that_people_fill_in(
+    room: Room, database: Database, form: str
+) -> None:
+    ticket = await room.ticket()
+    file = room.folder / f"tickets.{form}"
+    await write_export(database, "tickets", "acme", file, Period())
+    report = await room.reviews.take(file, tenant="acme", by="Sato", keep=True)
+    assert report == DecidedReport(closed=0, published=0, undecided=1, refused=())
+    [row] = read_table(file, required=FILLED_IN)
+    assert isinstance(row, Row)
+    assert all(row.values[name] == "" for name in FILLED_IN)
+    write_table(file, [*row.values], [{**row.values, "decision": "answer", "answer": "5.", "publish": "yes"}])
+    report = await room.reviews.take(file, tenant="acme", by="Sato", keep=True)
+    assert (report.closed, report.published, report.refused) == (1, 1, ())
+    assert (await room.tickets.get(ticket.id, tenant="acme")).answer == "5."
+
+
+async def test_two_columns_that_decide_otherwise_refuse_their_row(room: Room) -> None:
+    ticket = await room.ticket()
+    file = room.folder / "tickets.csv"
+    file.write_text(f"id,revision,decision,対応\n{ticket.id},{ticket.revision},dismiss,回答\n", "utf-8")
+    [refused] = (await room.reviews.take(file, tenant="acme", by="Sato", keep=True)).refused
+    assert (refused.line, refused.field) == (2, "decision")
+
+
+async def test_a_sheet_without_decisions_is_told_what_they_are(room: Room) -> None:
+    file = room.folder / "tickets.csv"
+    file.write_text("id,revision,answer\nT-1,1,5.\n", "utf-8")
+    with pytest.raises(
+        UnreadableTable, match=r"missing columns: decision .*`decision` holds answer or dismiss"
+    ):
+        await room.reviews.take(file, tenant="acme", by="Sato", keep=True)
 
 
 async def test_what_is_exported_to_csv_is_read_back(room: Room, database: Database) -> None:

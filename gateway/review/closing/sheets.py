@@ -1,8 +1,9 @@
 """Reviews that people wrote into an exported sheet: each row is checked, and closes its ticket or does not.
 
-Columns: `id` and `revision` as exported, and `decision` (`answer` or `dismiss`; empty: nobody decided), with
-`answer`, `publish` (yes or no), `gate`, `topic`, `faithful` (yes or no) and `comment`. Headings and words may
-be Japanese or Chinese, as in the console; an answer may so stand in the exported column or in one beside it.
+Columns: `id` and `revision` as exported, and to fill in `decision` (`answer` or `dismiss`; empty: nobody
+decided), `answer`, `publish` (yes or no), `gate`, `topic`, `faithful` (yes or no) and `comment`. Headings and
+words may be Japanese or Chinese, as in the console; what is filled in stands in the exported column or in one
+beside it.
 A ticket that changed since the export is left alone. Each ticket is closed as the console closes it, in a
 transaction of its own, once a rehearsal has found nothing against it; a trial ends with the rehearsal.
 """
@@ -16,10 +17,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast, get_args
 
-from cache.errors import CacheError, DuplicatePhrasing, InvalidEntry
+from cache.errors import CacheError, DuplicatePhrasing, InvalidEntry, MissingColumns, UnreadableTable
 from cache.transfer import Refusal, Remark
 from cache.transfer.heads import by_alias
-from cache.transfer.tables import RowProblem, read_table
+from cache.transfer.tables import Row, RowProblem, read_table
 from gateway.errors import Conflict, SekishoError
 from gateway.review.closing import REFUSALS, Closing, Review
 from gateway.review.closing.promotion import Publication, entry_id_of
@@ -27,7 +28,13 @@ from gateway.review.entries.approval import Approvals
 from gateway.review.gate_examples import ExampleLabel
 from gateway.review.tickets import WAITING, Ticket, Tickets
 
-__all__ = ["Decided", "DecidedReport", "DecidedReviews"]
+__all__ = ["FILLED_IN", "HOW_TO_DECIDE", "Decided", "DecidedReport", "DecidedReviews"]
+
+FILLED_IN = ("decision", "publish", "gate", "topic", "faithful", "comment")  # beside `answer`
+HOW_TO_DECIDE = (
+    "`decision` holds answer or dismiss (対応: 回答, 回答不要; 处理: 回复, 无需回答); "
+    "a row without one leaves its ticket waiting"
+)
 
 _ADDED = "回答"  # beside the export's own column `answer`, which nobody has to fill in
 _HEADINGS = by_alias(
@@ -100,14 +107,23 @@ def _read_decided(path: Path) -> Iterator[Decided | _Undecided | Refusal]:
     Raises:
         UnreadableTable: if the file as a whole can't be read.
     """
-    for row in read_table(path, required=("id", "revision", "decision"), headings=_HEADINGS):
-        if isinstance(row, RowProblem):
-            yield Refusal(row.line, row.field, row.expected, row.why)
-            continue
-        try:
-            yield _decided(row.line, row.values)
-        except REFUSALS as wrong:
-            yield _refusal(row.line, wrong, of="row")
+    rows = read_table(path, required=("id", "revision", "decision"), headings=_HEADINGS, beside=FILLED_IN)
+    try:
+        for row in rows:
+            yield _read(row)
+    except MissingColumns as lacking:
+        if "decision" not in lacking.missing:
+            raise
+        raise UnreadableTable(f"{lacking}. {HOW_TO_DECIDE}") from lacking
+
+
+def _read(row: Row | RowProblem) -> Decided | _Undecided | Refusal:
+    if isinstance(row, RowProblem):
+        return Refusal(row.line, row.field, row.expected, row.why)
+    try:
+        return _decided(row.line, row.values)
+    except REFUSALS as wrong:
+        return _refusal(row.line, wrong, of="row")
 
 
 class DecidedReviews:
