@@ -156,7 +156,8 @@ def export_command(
                 rows = cast("Exported", what)
                 return await write_export(database, rows, tenant, file, period, progress=progress)
 
-    console.print(f"{run(work())} {what} written to {file}")
+    written = run(work())
+    console.print(f"{written} {'row' if written == 1 else 'rows'} of {what} written to {file}")
 
 
 def _period(what: What, since: datetime | None, until: datetime | None) -> Period:
