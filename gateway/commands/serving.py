@@ -69,11 +69,12 @@ def demo_command(
     """Run the gateway with the two example helpdesks."""
     settings = _at_port(demo_settings(folder), port)
     if not settings.path(settings.storage.folder).exists():
-        console.print("Reading two example helpdesks; the first start takes about half a minute.")
+        console.print("Reading two example helpdesks; the first start takes a minute or more.")
     configure_logging(settings.logging)
 
     async def load_and_serve() -> None:
-        await load(settings)
+        with console.status("reading and indexing the helpdesks"):
+            await load(settings)
         await serve(settings, _settled(say_how), around_rag=CarelessRag)
 
     run(load_and_serve())
