@@ -117,7 +117,7 @@ class PostgresServer:
         await self._run(statement, "postgres")
 
     async def _empty(self, name: str) -> bool:
-        ending = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = "
+        ending = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
         await self._run(f"{ending}'{name}'", "postgres")
         if await self._run(SHAPE, name) != self._shape:
             return False
@@ -127,7 +127,10 @@ class PostgresServer:
     async def _run(self, statement: str, database: str) -> Any:
         connection = await asyncpg.connect(host=str(self.folder), user="postgres", database=database)
         try:
-            return await connection.fetchval(statement)
+            rows = await connection.fetch(
+                statement
+            )  # all of them: `fetchval` stops a SELECT at its first row
+            return rows[0][0] if rows else None
         finally:
             await connection.close()
 
