@@ -166,7 +166,7 @@ def _units(sentences: list[_Sentence], wording: Wording) -> list[list[str]]:
         text = wording.additive_start.sub("", sentence.text, count=1) if place else sentence.text
         if not sentence.asks:
             pending.append(text)
-        elif units and not pending and continues(text, wording, item=sentence.item):
+        elif units and not pending and _goes_on(replace(sentence, text=text), wording):
             units[-1].append(sentence.text)
         else:
             shared = _under(shared, pending, wording)
@@ -177,6 +177,12 @@ def _units(sentences: list[_Sentence], wording: Wording) -> list[list[str]]:
     elif pending:
         units.append(pending)
     return units
+
+
+def _goes_on(sentence: _Sentence, wording: Wording) -> bool:
+    """Whether it asks on from the question before it, or says why that is asked: 父が高齢なのですが。"""
+    background = not sentence.item and wording.background_end.search(sentence.text)
+    return bool(background) or continues(sentence.text, wording, item=sentence.item)
 
 
 def _under(shared: list[str], pending: list[str], wording: Wording) -> list[str]:

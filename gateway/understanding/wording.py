@@ -41,6 +41,7 @@ class Wording:
     question_start: re.Pattern[str]
     question: re.Pattern[str]
     question_end: re.Pattern[str]  # how a clause ends that is a question, not a part of one
+    background_end: re.Pattern[str]  # how a sentence ends that after a question only says why it is asked
     answer: re.Pattern[str]  # a whole message that replies to a question of ours
     person: re.Pattern[str]  # a whole sentence that asks for somebody to talk to
     despair: re.Pattern[str]  # anywhere in a sentence: who says so needs somebody to talk to
@@ -88,6 +89,7 @@ def wording(language: Language) -> Wording:
         question_start=_any(question["begins"]),
         question=_any(question["anywhere"]),
         question_end=_any(question.get("ends", []), after="$"),
+        background_end=_any(question.get("background", []), after="$"),
         answer=_any(data["answers"]),
         person=_any(data["person"]),
         despair=_any(data["despair"]),

@@ -159,6 +159,31 @@ from tests.understanding.asking import conversation, follow_ups
             ["图书馆的营业时间是几点？", "可以停车吗？"],
             id="zh: two questions",
         ),
+        pytest.param(
+            "自転車の登録は家族でもできますか？夫が入院しているのですが。駐輪場はどこですか？",
+            ["自転車の登録は家族でもできますか？夫が入院しているのですが。", "駐輪場はどこですか？"],
+            id="ja: why it is asked",
+        ),
+        pytest.param(
+            "面会は何人までですか？売店の場所が分からないのですが。",
+            ["面会は何人までですか？", "売店の場所が分からないのですが。"],
+            id="ja: another question in its polite form",
+        ),
+        pytest.param(
+            "面会は何人までですか？診察券も作りたいのですが。",
+            ["面会は何人までですか？", "診察券も作りたいのですが。"],
+            id="ja: a wish",
+        ),
+        pytest.param(
+            "会議室はありますか。一時間いくらですか。",
+            ["会議室はありますか。一時間いくらですか。"],
+            id="ja: an amount is no subject",
+        ),
+        pytest.param(
+            "学生证丢了怎么补办，补一张多少钱，当天能领到吗？",
+            ["学生证丢了怎么补办，补一张多少钱，当天能领到吗？"],
+            id="zh: a day is no subject",
+        ),
         pytest.param("我的卡丢了，怎么办？谢谢", ["我的卡丢了，怎么办？"], id="zh: context and thanks"),
         pytest.param("您好！請問護照怎麼申請？", ["護照怎麼申請？"], id="zh: traditional"),
     ],
