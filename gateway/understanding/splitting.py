@@ -33,7 +33,7 @@ _SAYS_SOMETHING = re.compile(r"[^\W_]")
 _PUNCTUATION = " \t\n,，.。．!！?？~～;；:：…、"
 _WRAPPED_CJK = 15  # characters: a shorter line was ended on purpose
 _CLOSING = ' \t」』）)"”*'
-_SIGNATURE_LINES, _SIGNATURE_WIDTH = 4, 60
+_SIGNATURE_LINES, _SIGNATURE_WIDTH = 5, 60
 _EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50\ufe0f\u200d\u20e3]+")
 _ANSWERED_FIRST: tuple[SmallTalk, ...] = (
     "correction",
