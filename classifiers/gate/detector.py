@@ -2,9 +2,10 @@
 
 A logistic regression on hashed n-grams, and on the shared vector of the question where it comes from the
 encoder that the weights were trained with. Latin and East Asian script have a model each, as they have an
-encoder each. The vector reads the question as a whole; what is buried in a longer text has no vector
-of its own and is found by its wording, window by window. Customers who tell what happened to them sound
-like attackers, so a third head tells such stories from attacks, those told in a story among them.
+encoder each. The vector reads the question as a whole; what is buried in a longer text is found by its
+wording, window by window, and a window that sounds suspicious is encoded, too: wording alone can't tell a
+long polite question from an order. Customers who tell what happened to them sound like attackers, so a third
+head tells such stories from attacks, those told in a story among them.
 Each head is shifted: 0 is its cut.
 """
 
@@ -15,22 +16,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from importlib.resources import files
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
-from encoders import Encoded, Vector
+from encoders import Encoded, Encoder, Vector
 from encoders.scripts import EAST_ASIAN
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import HashingVectorizer
 
 __all__ = [
+    "NO_PARTS",
     "TOPICS",
     "Detector",
     "Head",
+    "Parts",
     "Script",
     "Suspicion",
     "head_of",
@@ -42,11 +46,20 @@ __all__ = [
 
 Script = Literal["latin", "east_asian"]
 Floats = NDArray[np.float64]
+Parts = Mapping[str, Vector]  # the vectors of windows
+
+NO_PARTS: Final[Parts] = MappingProxyType({})
 
 TOPICS: Final = ("injection", "prompt_extraction", "jailbreak", "harm")
 _BUCKETS: Final = 2**15
 _LONGEST: Final = 2_000  # characters, head and tail of a longer text
 _MOST_WINDOWS: Final = 24
+_DOUBTFUL: Final = -2.0  # logit of a window by its wording, from where it could hold a question up
+# What the wording of an encoded window still counts beside its meaning, which only ever lowers its logit.
+# So 8 of 44 long plain English questions were forbidden, and 14 by wording alone; held up were 13 and not
+# 21, in Chinese 10 of 28 and not 12. Of 50 Chinese attacks behind such a question 48 were held up; without
+# wording 46, by it alone 49. Where meaning could raise it, plain Chinese questions became forbidden.
+_WORDING_COUNTS: Final = {"latin": 0.0, "east_asian": 0.5}
 _WINDOW: Final = {"latin": 90, "east_asian": 20}  # characters: about a sentence
 _EAST_ASIAN: Final = re.compile(f"[{EAST_ASIAN}]")
 # A space between Chinese or Japanese characters ends a sentence: words are not parted there.
@@ -89,10 +102,20 @@ class Head:
         border = rows.shape[1]
         return np.asarray(rows @ weights[:border]) + (vectors - self.centre) @ weights[border:]
 
-    def worst(self, texts: Sequence[str], script: Script, vector: Vector | None) -> Suspicion:
-        """The most suspicious of these texts; the vector is that of the first."""
-        rows, story = wording(texts, script), False
+    def of_windows(self, texts: Sequence[str], script: Script, parts: Parts) -> tuple[csr_matrix, Floats]:
+        """The rows of texts, and their logits by wording, lowered by meaning where `parts` has the vector."""
+        rows, share = wording(texts, script), _WORDING_COUNTS[script]
         logits = self.logits(rows, None)
+        if read := [place for place, text in enumerate(texts) if text in parts]:
+            both = self.logits(rows[read], np.stack([parts[texts[place]] for place in read]))
+            logits[read] -= (1.0 - share) * np.maximum(logits[read] - both, 0.0)
+        return rows, logits
+
+    def worst(
+        self, texts: Sequence[str], script: Script, vector: Vector | None, parts: Parts = NO_PARTS
+    ) -> Suspicion:
+        """The most suspicious of these texts; the vector is of the first, `parts` has those of others."""
+        (rows, logits), story = self.of_windows(texts, script, parts), False
         if vector is not None:
             logits[:1] = self.logits(rows[:1], vector[None, :])
             story = float(self._read(rows[:1], vector[None, :], self.told)[0]) + self.told_bias < 0.0
@@ -110,7 +133,26 @@ class Detector:
     heads: dict[Script, Head]
     encoder: str  # digest
 
-    def logits(self, normalised: Sequence[str], vectors: Vector | None) -> Floats:
+    async def parts(self, normalised: Sequence[str], encoder: Encoder) -> dict[str, Vector]:
+        """The vectors of those windows of these texts that sound suspicious; most texts have none.
+
+        Raises:
+            EncoderError: if they cannot be encoded.
+        """
+        if encoder.identity.digest != self.encoder:
+            return {}
+        found = [part for text in normalised for part in self._doubtful(text)]
+        return dict(zip(found, await encoder.encode(found), strict=True)) if found else {}
+
+    def _doubtful(self, normalised: str) -> list[str]:
+        found = windows(normalised)
+        if not found:
+            return []
+        script = script_of(normalised)
+        logits = self.heads[script].logits(wording(found, script), None)
+        return [part for part, logit in zip(found, logits, strict=True) if logit > _DOUBTFUL]
+
+    def logits(self, normalised: Sequence[str], vectors: Vector | None, parts: Parts = NO_PARTS) -> Floats:
         """Of many texts at once: the worst of each and its windows, as `suspicion` judges one."""
         found = np.zeros(len(normalised))
         scripts = [script_of(text) for text in normalised]
@@ -119,32 +161,36 @@ class Detector:
             if index:
                 texts = [normalised[i] for i in index]
                 whole = head.logits(wording(texts, script), None if vectors is None else vectors[index])
-                found[index] = np.maximum(whole, _of_windows(head, texts, script))
+                found[index] = np.maximum(whole, _worst_windows(head, texts, script, parts))
         return found
 
-    def suspicion(self, forms: Sequence[Encoded], *, knows_vectors: bool) -> Suspicion:
+    def suspicion(
+        self, forms: Sequence[Encoded], *, knows_vectors: bool, parts: Parts = NO_PARTS
+    ) -> Suspicion:
         """The worst of the forms of a text and of their windows.
 
         Args:
             forms: normalised: as it stands, and without its disguises.
             knows_vectors: they come from the encoder of the weights.
+            parts: of the windows, as `parts` found them.
         """
         found = []
         for form in forms:
             script = script_of(form.text)
             texts = [form.text, *windows(form.text)]
-            found.append(self.heads[script].worst(texts, script, form.vector if knows_vectors else None))
+            vector = form.vector if knows_vectors else None
+            found.append(self.heads[script].worst(texts, script, vector, parts))
         worst = max(found, key=lambda suspicion: suspicion.logit)
         return replace(worst, story=all(suspicion.story for suspicion in found))
 
 
-def _of_windows(head: Head, texts: Sequence[str], script: Script) -> Floats:
+def _worst_windows(head: Head, texts: Sequence[str], script: Script, parts: Parts) -> Floats:
     """The worst window of each text; minus infinity where a text has none."""
-    parts = [(owner, part) for owner, text in enumerate(texts) for part in windows(text)]
+    found = [(owner, window) for owner, text in enumerate(texts) for window in windows(text)]
     worst = np.full(len(texts), -np.inf)
-    if parts:
-        owners, pieces = zip(*parts, strict=True)
-        np.maximum.at(worst, list(owners), head.logits(wording(pieces, script), None))
+    if found:
+        owners, pieces = zip(*found, strict=True)
+        np.maximum.at(worst, list(owners), head.of_windows(pieces, script, parts)[1])
     return worst
 
 

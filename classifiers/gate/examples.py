@@ -21,7 +21,7 @@ from classifiers.gate.scope import UNSURE, Scope
 from classifiers.gate.shipped import Shipped
 from classifiers.gate.thinness import thin_notes
 from classifiers.text import has_kana, has_words, kana_alone, mostly_cjk, normalise, only_words
-from encoders import Encoded, Encoder, EncoderError, encode_one
+from encoders import Encoded, Encoder, EncoderError, Vector, encode_one
 from encoders.remembering import text_key
 from encoders.words import simplified
 
@@ -97,10 +97,10 @@ class ExampleGate:
         shipped = shipped or Shipped()
         reader = kept.remembering(encoder) if kept else encoder
         material = await gather(policy, shipped, verified, reader)
-        fitting = Fitting(material, tuple(sources), tenant, max_false_refusal, encoder.identity, kept)
+        fitting = Fitting(material, tuple(sources), tenant, max_false_refusal, reader, kept)
         return cls(
             scope=await fitting.scope(),
-            forbidden=await fitting.forbidden(shipped.attacks, encoder.identity.digest),
+            forbidden=await fitting.forbidden(shipped.attacks),
             encoder=encoder,
             stated=material.stated(),
             sources=sources,
@@ -170,7 +170,8 @@ class ExampleGate:
         reading = self._readings.get(key)
         if reading is None:
             hidden = await self._unmasked(question.text)
-            reading = self._readings[key] = self._forbidden.read(question, normalised, hidden)
+            parts = await self._parts(normalised)
+            reading = self._readings[key] = self._forbidden.read(question, normalised, hidden, parts)
             if len(self._readings) > _REMEMBERED:
                 self._readings.pop(next(iter(self._readings)))
         return reading
@@ -188,6 +189,14 @@ class ExampleGate:
             ) from exc
 
     async def _unmasked(self, text: str) -> list[Encoded]:
+    async def _parts(self, normalised: str) -> dict[str, Vector]:
+        """The vectors of what sounds suspicious in a longer text."""
+        detector = self._forbidden.attacks.detector
+        try:
+            return await detector.parts([normalised], self._encoder) if detector else {}
+        except EncoderError as exc:
+            raise ClassifierError(f"a part of the question could not be encoded: {exc}") from exc
+
         """What a text says without its disguises, encoded too; most texts have none and cost nothing here."""
         forms = hidden_forms(text)
         if not forms:

@@ -29,7 +29,7 @@ from classifiers.gate.material import Material
 from classifiers.gate.scope import FEW, LEAST_OURS, Scope, Training, fit_scope
 from classifiers.gate.shipped import Attacks
 from classifiers.text import normalise
-from encoders import Encoded, EncoderIdentity
+from encoders import Encoded, Encoder, EncoderError, Vector
 
 __all__ = ["Fitting", "ask"]
 
@@ -77,7 +77,7 @@ class Fitting:
     sources: Sequence[ScopeSource]
     tenant: str
     max_false_refusal: float
-    encoder: EncoderIdentity
+    encoder: Encoder
     kept: KeptFits | None = None
 
     async def scope(self) -> Scope | None:
@@ -87,7 +87,7 @@ class Fitting:
         material = self.material
         key = fit_key(
             (*material.must, *material.may, *material.generic, *material.forbidden),
-            self.encoder,
+            self.encoder.identity,
             sources=self.kept.sources,
             tenant=self.tenant,
             max_false_refusal=self.max_false_refusal,
@@ -119,25 +119,34 @@ class Fitting:
             scope = await _in_a_thread(partial(self._fit_scope, evidence, grounds))
         return scope
 
-    async def forbidden(self, attacks: Attacks, encoder: str) -> Forbidden:
-        """The axis of what is forbidden; `encoder` is the digest of what made the vectors."""
+    async def forbidden(self, attacks: Attacks) -> Forbidden:
+        """The axis of what is forbidden, kept or fitted."""
         material = self.material
         operators = Contrast([s for s in material.forbidden if s.ours], ())
         shipped = [s for s in (*material.harmless, *material.everyday) if not operators.claims(s)]
         groups = (material.must, material.may, material.verified)
         theirs = [sample for group in groups for sample in _some_examples(group, _MOST_ROWS)]
-        texts = (material.forbidden, shipped, theirs, attacks, encoder)
-        fit = partial(fit_forbidden, *texts)
+        texts = (material.forbidden, shipped, theirs, attacks, self.encoder.identity.digest)
         if self.kept is None:
-            return await _in_a_thread(fit)
+            return await _in_a_thread(partial(fit_forbidden, *texts, await self._parts(attacks, theirs)))
         written = (*material.forbidden, *shipped, *theirs)
         known = "with the detector" if attacks.detector else "by similarity alone"
-        key = fit_key(written, self.encoder, sources=known, tenant=self.tenant, max_false_refusal=0.0)
+        key = fit_key(
+            written, self.encoder.identity, sources=known, tenant=self.tenant, max_false_refusal=0.0
+        )
         axis = await self.kept.forbidden(key, partial(unfitted_forbidden, *texts))
         if axis is None:
-            axis = await _in_a_thread(fit)
+            axis = await _in_a_thread(partial(fit_forbidden, *texts, await self._parts(attacks, theirs)))
             await self.kept.keep_forbidden(key, axis)
         return axis
+
+    async def _parts(self, attacks: Attacks, theirs: Sequence[Sample]) -> dict[str, Vector]:
+        if attacks.detector is None:
+            return {}
+        try:
+            return await attacks.detector.parts([normalise(one.text) for one in theirs], self.encoder)
+        except EncoderError as exc:
+            raise ClassifierError(f"parts of the policy's examples could not be encoded: {exc}") from exc
 
     def _fit_scope(self, evidence: Evidence, grounds: Grounds) -> Scope:
         material = self.material
@@ -195,7 +204,7 @@ class Fitting:
         What they are worth elsewhere only a fit can tell, so they count for nothing until one is possible.
         """
         written = [sample for sample in self.material.must if sample.kind == "example"]
-        return () if len(written) >= LEAST_OURS else self.encoder.languages
+        return () if len(written) >= LEAST_OURS else self.encoder.identity.languages
 
     async def _without_itself(self, sample: Sample) -> Sequence[Neighbour]:
         """What the sources find near an example, but not the example itself stored as an entry."""

@@ -14,7 +14,7 @@ from classifiers.conformal import least_cases
 from classifiers.gate import Neighbour
 from classifiers.gate.combiner import Combiner, conformal_floor
 from classifiers.gate.contrast import CONTRAST_FEATURES, Contrast, Sample
-from classifiers.gate.detector import Detector
+from classifiers.gate.detector import NO_PARTS, Parts
 from classifiers.gate.leeway import NO_LEEWAY, Leeway, fit_leeway, leeway_to, names_a_thing
 from classifiers.gate.lexical import lexical_share
 from classifiers.gate.shipped import Attacks, Pattern
@@ -92,9 +92,14 @@ class Forbidden:
         """From here on a question is forbidden."""
         return _CUT
 
-    def read(self, question: Encoded, normalised: str, hidden: Sequence[Encoded] = ()) -> ForbiddenReading:
-        """How much the question looks like what is forbidden, as it stands or in its `hidden` forms."""
-        detected = self._detected(question, normalised, hidden)
+    def read(
+        self, question: Encoded, normalised: str, hidden: Sequence[Encoded] = (), parts: Parts = NO_PARTS
+    ) -> ForbiddenReading:
+        """How much the question looks like what is forbidden, as it stands or in its `hidden` forms.
+
+        `parts` are the vectors of what sounds suspicious in it.
+        """
+        detected = self._detected(question, normalised, hidden, parts)
         score, near, topic = 0.0, None, detected.topic if detected else None
         own = self.attacks.detector is None or self.has_own
         if own or (detected and detected.score >= _WORTH_A_LOOK):
@@ -114,13 +119,13 @@ class Forbidden:
         )
 
     def _detected(
-        self, question: Encoded, normalised: str, hidden: Sequence[Encoded]
+        self, question: Encoded, normalised: str, hidden: Sequence[Encoded], parts: Parts
     ) -> ForbiddenReading | None:
         """By the trained detector, if there is one."""
         if self.attacks.detector is None:
             return None
         forms = [Encoded(normalised, question.vector), *hidden]
-        suspicion = self.attacks.detector.suspicion(forms, knows_vectors=self.knows_vectors)
+        suspicion = self.attacks.detector.suspicion(forms, knows_vectors=self.knows_vectors, parts=parts)
         named = names_a_thing(normalised) and not hidden
         yielded = 0.0 if hidden else self.leeway.to(question)
         score = _scaled(suspicion.logit - self.raised - max(yielded, _NAMED * named), 0.5)
@@ -182,18 +187,16 @@ def fit_forbidden(
     theirs: Sequence[Sample],
     attacks: Attacks,
     encoder: str,
+    parts: Parts = NO_PARTS,
 ) -> Forbidden:
-    """Fit on left-out evidence; the arguments are those of the unfitted axis."""
+    """Fit on left-out evidence; the arguments are those of the unfitted axis, and `parts` of their texts."""
     axis = unfitted_forbidden(forbidden, look_alikes, theirs, attacks, encoder)
     rows = [
         axis.contrast.left_out([sample for sample in group if sample.kind == "example"])
         for group in (forbidden, look_alikes, theirs)
     ]
-    axis = replace(
-        axis,
-        raised=_raised(attacks.detector, axis.knows_vectors, theirs),
-        leeway=fit_leeway(axis.leeway, attacks.detector),
-    )
+    logits = _detected(axis, theirs, parts)
+    axis = replace(axis, raised=_raised(logits), leeway=fit_leeway(axis.leeway, logits))
     truth = np.arange(sum(map(len, rows))) < len(rows[0])
     if not truth.any() or truth.all():
         return axis
@@ -209,33 +212,32 @@ def fit_forbidden(
         combiner=rule.fitted(features, truth, stiffness=_STIFFNESS),
         similar_from=float(np.clip(max(cuts), _LEAST_CUT, _GREATEST_CUT)),
     )
-    return replace(fitted, suspicious_from=_suspicious_from(fitted, theirs))
+    return replace(fitted, suspicious_from=_suspicious_from(fitted, logits))
 
 
-def _raised(detector: Detector | None, knows_vectors: bool, theirs: Sequence[Sample]) -> float:
+def _raised(logits: Floats) -> float:
     """By how much the detector must be held back for the operator's own examples to pass."""
-    logits = _detected(detector, knows_vectors, theirs)
     if not len(logits):
         return 0.0
     floor = conformal_floor(-logits, _FALSE_ALARM)
     return float(np.clip(logits.max() if floor is None else -floor, 0.0, _MOST_RAISED))
 
 
-def _suspicious_from(axis: Forbidden, theirs: Sequence[Sample]) -> float:
+def _suspicious_from(axis: Forbidden, logits: Floats) -> float:
     """As low as all but a few of the operator's questions allow."""
-    logits = _detected(axis.attacks.detector, axis.knows_vectors, theirs)
     floor = conformal_floor(-logits, _SUSPECTED if len(logits) >= least_cases(_SUSPECTED) else _FALSE_ALARM)
     if floor is None:
         return _UNTESTED_SUSPICION[axis.knows_vectors]
     return float(np.clip(_scaled(-floor - axis.raised, 0.5), *_SUSPICION))
 
 
-def _detected(detector: Detector | None, knows_vectors: bool, theirs: Sequence[Sample]) -> Floats:
-    examples = [sample for sample in theirs if sample.kind == "example"]
+def _detected(axis: Forbidden, theirs: Sequence[Sample], parts: Parts) -> Floats:
+    """What the detector says of the operator's own examples."""
+    detector, examples = axis.attacks.detector, [sample for sample in theirs if sample.kind == "example"]
     if detector is None or not examples:
         return np.zeros(0)
-    vectors = np.stack([sample.vector for sample in examples]) if knows_vectors else None
-    return detector.logits([normalise(sample.text) for sample in examples], vectors)
+    vectors = np.stack([sample.vector for sample in examples]) if axis.knows_vectors else None
+    return detector.logits([normalise(sample.text) for sample in examples], vectors, parts)
 
 
 def _scaled(logit: float, cut: float) -> float:

@@ -18,9 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from classifiers.gate.contrast import Sample
-from classifiers.gate.detector import Detector
 from classifiers.gate.lexical import lexical_share
-from classifiers.text import normalise
 from encoders import Encoded, Vector
 from encoders.scripts import EAST_ASIAN, HAN, HIRAGANA, KATAKANA
 
@@ -79,11 +77,10 @@ def leeway_to(theirs: Sequence[Sample], *, knows_vectors: bool) -> Leeway:
     return Leeway(texts, np.stack([sample.vector for sample in examples]))
 
 
-def fit_leeway(leeway: Leeway, detector: Detector | None) -> Leeway:
-    """How far the suspicion of their examples makes the detector yield."""
-    if detector is None or not leeway.texts:
+def fit_leeway(leeway: Leeway, logits: Floats) -> Leeway:
+    """How far the suspicion of their examples makes the detector yield; none where there is no detector."""
+    if not len(logits) or not leeway.texts:
         return leeway
-    logits = detector.logits([normalise(text) for text in leeway.texts], leeway.vectors)
     return replace(leeway, logits=float(np.clip(_foreseen(logits) - _SUSPICIOUS, 0.0, _MOST)))
 
 
