@@ -31,6 +31,7 @@ JUDGE = "examples@2"
 LONGEST_QUESTION = 2_000  # characters; a longer text hides more than it asks, and encoders read the beginning
 _NO_SCOPE = ("policy.must says nothing and there are no documents: everything that is not forbidden passes",)
 _DIRECTIONS: dict[Default, GateLabel] = {"refuse": "may", "escalate": "unsure", "pass": "must"}
+_PLAINLY_OURS, _MERELY = 0.95, 0.5  # from .8 on, an order to forge what a helpdesk issues would pass, too
 _REMEMBERED = 4_096  # readings of recent questions
 _SAME_MEANING, _SAME_WORDS = 0.93, 0.85  # both: a verified entry this near asks about the same thing
 
@@ -188,7 +189,6 @@ class ExampleGate:
                 f"the question could not be encoded in simplified characters: {exc}"
             ) from exc
 
-    async def _unmasked(self, text: str) -> list[Encoded]:
     async def _parts(self, normalised: str) -> dict[str, Vector]:
         """The vectors of what sounds suspicious in a longer text."""
         detector = self._forbidden.attacks.detector
@@ -197,6 +197,7 @@ class ExampleGate:
         except EncoderError as exc:
             raise ClassifierError(f"a part of the question could not be encoded: {exc}") from exc
 
+    async def _unmasked(self, text: str) -> list[Encoded]:
         """What a text says without its disguises, encoded too; most texts have none and cost nothing here."""
         forms = hidden_forms(text)
         if not forms:
@@ -270,7 +271,8 @@ class ExampleGate:
         if length > LONGEST_QUESTION:
             reason = f"too long for one question: {length} characters, {LONGEST_QUESTION} at most"
             yield replace(placed, rule="length", label="unsure", reason=reason)
-        if self.cuts.suspicious_from <= forbidden.score < self._forbidden_from:
+        merely = placed.scope is not None and placed.scope >= _PLAINLY_OURS
+        if max(self.cuts.suspicious_from, _MERELY * merely) <= forbidden.score < self._forbidden_from:
             stopped = replace(placed, nearest=forbidden.nearest, topic=forbidden.topic, rule="forbidden")
             yield replace(stopped, label="unsure", reason=f"it may be forbidden {_looks(forbidden)}")
 

@@ -9,7 +9,7 @@ import pytest
 
 from classifiers import ClassifierError
 from classifiers.gate import ClassPolicy, Gate, GateVerdict, Neighbour, Policy
-from classifiers.gate.examples import LONGEST_QUESTION, ExampleGate
+from classifiers.gate.examples import LONGEST_QUESTION, ExampleGate, _Asked
 from classifiers.gate.forbidden import ForbiddenReading
 from classifiers.gate.promise import OPEN, CutsInForce, GateCuts
 from classifiers.gate.rules import TORN
@@ -439,6 +439,23 @@ async def test_the_order_of_unsuspicious_questions_is_that_of_scope_alone() -> N
         assert verdict.forbidden is not None
         if verdict.scope is not None and verdict.forbidden < gate.cuts.suspicious_from:
             assert verdict.score == verdict.scope
+
+
+@pytest.mark.parametrize(
+    ("scope", "forbidden", "held_back"),
+    [(0.97, 0.46, False), (0.97, 0.55, True), (0.82, 0.46, True), (None, 0.46, True)],
+)
+async def test_a_mere_suspicion_does_not_hold_back_what_is_surely_ours(
+    scope: float | None, forbidden: float, held_back: bool
+) -> None:
+    gate = await ExampleGate.fit(
+        BANK, HashingEncoder(), in_force=CutsInForce(GateCuts(scope=0.5, suspicious_from=0.4))
+    )
+    reading = ForbiddenReading(score=forbidden, nearest=None)
+    question = await encode_one(HashingEncoder(), "Where is my card?")
+    ours = GateVerdict(label="must", score=0.8, reason="", nearest=None, judge="t", rule="scope", scope=scope)
+    asked = _Asked(question, "where is my card?", reading)
+    assert [found.rule for found in gate._held_back(asked, ours)] == ["forbidden"] * held_back
 
 
 async def test_suspicion_takes_from_a_score_in_order() -> None:
