@@ -48,7 +48,7 @@ class DocumentedGate:
     """A gate that lets through what the documents answer: it is ours, though no example looks like it.
 
     They are read, some 10 ms for each of a dozen sentences, only for what would be refused or go to a person.
-    What looks forbidden goes to a person at most, and what is only suspected of it stays where it is.
+    What looks forbidden, or is suspected of it and would be refused as not ours, goes to a person at most.
     """
 
     def __init__(self, gate: Gate, documents: Answering, rules: Rules = EVERY_RULE) -> None:
@@ -60,9 +60,10 @@ class DocumentedGate:
     async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
         """The gate's verdict, or another where a passage answers, or may answer, what it holds back."""
         verdict = await self._gate.judge(question, tenant=tenant, group=group)
-        by_scope = verdict.rule in ("scope", "default") and verdict.label != "must" and not verdict.suspected
+        by_scope = verdict.rule in ("scope", "default") and verdict.label != "must"
         forbidden = verdict.rule == "forbidden" and verdict.label == "must_not"
-        if not (by_scope or forbidden) or not can_be_asked(verdict, question.text):
+        stays = verdict.suspected and verdict.label == "unsure"  # a person has it already
+        if stays or not (by_scope or forbidden) or not can_be_asked(verdict, question.text):
             return verdict
         read = await self._documents.read(question)
         if read is None:
@@ -71,6 +72,9 @@ class DocumentedGate:
 
     def _ours(self, verdict: GateVerdict, read: Read) -> GateVerdict:
         refused = verdict.label == "may"
+        if verdict.suspected:
+            likely = self._doubts_go_to_people and read.passage.similarity >= _PERHAPS
+            return _told(verdict, read, "unsure", TORN, "a passage may answer it") if likely else verdict
         if read.sure or (read.answers and not refused):
             return _told(verdict, read, "must", RULE, "a passage answers it")
         if refused and self._doubts_go_to_people and read.passage.similarity >= _PERHAPS:

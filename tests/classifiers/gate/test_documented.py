@@ -126,6 +126,16 @@ async def test_elsewhere_the_documents_are_not_read(verdict: GateVerdict) -> Non
     assert documents.asked == 0
 
 
+@pytest.mark.parametrize(("sure", "label"), [(0.95, "unsure"), (0.3, "unsure"), (0.2, "may")])
+async def test_who_is_suspected_is_not_told_that_it_is_not_ours_where_a_passage_may_answer(
+    sure: float, label: GateLabel
+) -> None:
+    suspected = said("may", score=0.2)  # scope .3
+    found = await judged(suspected, Documents(sure))
+    assert (found.label, found.rule) == (label, "forbidden:ours" if label == "unsure" else "scope")
+    assert await judged(suspected, Documents(sure), Rules(default="refuse")) is suspected
+
+
 async def test_a_text_that_is_too_long_for_one_question_is_not_let_through() -> None:
     documents, verdict = Documents(0.99), said("may")
     long = Encoded(QUESTION.text * 100, QUESTION.vector)
