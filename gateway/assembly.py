@@ -19,6 +19,7 @@ from encoders import Encoded, EncoderError, encode_one
 from encoders.shipped import load_shipped_leaning
 from gateway.background import Background, Loop, every
 from gateway.checking.delivering import Delivering
+from gateway.checking.drafts import DraftCheck
 from gateway.checking.modes import TopicModes, patterns_without
 from gateway.checking.opening import open_checking, verdict_policy
 from gateway.desk import Desk, open_desk
@@ -26,7 +27,9 @@ from gateway.dry_run import DryRun, NoTickets, Unwatched
 from gateway.figures.report import Figures
 from gateway.gatekeeping.lists import denying_replies
 from gateway.gatekeeping.opening import Gatekeeping, fit_apart, open_gate
+from gateway.gatekeeping.turns import ConversationGate
 from gateway.gatekeeping.words import word_cut
+from gateway.handover import Handover
 from gateway.metrics import Metrics
 from gateway.models.completions import ChatModel
 from gateway.offering.accepted import AcceptedOffers
@@ -223,22 +226,26 @@ def _pipeline(
     desk: Desk | None,
     watch: Watch,
 ) -> Pipeline:
+    encoder = stores.encoder if _looks_at_vectors(settings) else NoEncoder()
+    replies = Replies(settings.policy, settings.replies, by_rule=denying_replies(settings))
     return Pipeline(
         understanding=understanding,
-        encoder=stores.encoder if _looks_at_vectors(settings) else NoEncoder(),
-        gate=gates.gate,
-        forbids=gates.forbids,
+        encoder=encoder,
+        gate=ConversationGate(gates.gate, encoder, forbids=gates.forbids),
         cache=stores.shelf if settings.cache.enabled else NoCache(),
         rag=rag,
-        judge=judge,
-        reviewers=desk.tickets if desk else NoTickets(),
-        replies=Replies(settings.policy, settings.replies, by_rule=denying_replies(settings)),
+        check=DraftCheck(
+            judge,
+            verdict_policy(settings.faithfulness),
+            timeout_s=settings.faithfulness.patience_s,
+            modes=TopicModes(settings.review, word_cut(settings.understanding.default_language)),
+        ),
+        handover=Handover(
+            desk.tickets if desk else NoTickets(), replies, _near_questions(settings.cache, stores)
+        ),
+        replies=replies,
         watch=watch,
-        did_you_mean=_near_questions(settings.cache, stores),
-        modes=TopicModes(settings.review, word_cut(settings.understanding.default_language)),
         next_turn=desk.next_turn if desk else None,
-        verdicts=verdict_policy(settings.faithfulness),
-        judge_timeout_s=settings.faithfulness.patience_s,
         streaming=settings.faithfulness.streaming,
     )
 

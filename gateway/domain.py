@@ -18,10 +18,10 @@ __all__ = [
     "Conversation",
     "Correction",
     "Draft",
-    "Escalated",
     "Failed",
     "Finding",
     "FrontEndTask",
+    "HandedOver",
     "NothingRelevant",
     "Offer",
     "Offers",
@@ -39,7 +39,6 @@ __all__ = [
     "Tokens",
     "Turn",
     "Understood",
-    "Withheld",
 ]
 
 
@@ -311,9 +310,10 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Withheld:
-    """RAG answered, but a statement is not supported or could not be checked."""
+class HandedOver:
+    """The asker waits for a person."""
 
+    name: Literal["withheld", "escalated"]  # the first: RAG answered, but nobody should rely on it
     question: Question
     text: str
     reason: str
@@ -322,32 +322,13 @@ class Withheld:
     did_you_mean: tuple[Offer, ...] = ()
     choices: tuple[Choice, ...] = ()  # where several were asked for and differ
     steps: tuple[Step, ...] = ()
-    name: ClassVar[OutcomeName] = "withheld"
     cut_off: ClassVar[bool] = False
     entry: ClassVar[None] = None
     cut: ClassVar[tuple[str, ...]] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Escalated:
-    """A person will answer."""
-
-    question: Question
-    text: str
-    reason: str
-    ticket: str
-    verdict: FaithfulnessVerdict | None = None
-    did_you_mean: tuple[Offer, ...] = ()
-    choices: tuple[Choice, ...] = ()  # where several were asked for and differ
-    steps: tuple[Step, ...] = ()
-    name: ClassVar[OutcomeName] = "escalated"
-    cut_off: ClassVar[bool] = False
-    entry: ClassVar[None] = None
-    cut: ClassVar[tuple[str, ...]] = ()
-
-
-# Each has the fields of all four; what one never has is a ClassVar of it.
-Outcome = Answered | Refused | Withheld | Escalated
+# Each has the fields of all three; what one never has is a ClassVar of it.
+Outcome = Answered | Refused | HandedOver
 
 
 @dataclass(frozen=True, slots=True)

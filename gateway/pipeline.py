@@ -7,57 +7,48 @@ from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from cache.matching import Hit, Match, Miss, NearMiss
+from cache.matching import Hit, Match, Miss
 from classifiers import ClassifierError
-from classifiers.faithfulness import FaithfulnessVerdict, Unchecked
-from classifiers.faithfulness.ruling import Delivered, Ruling, VerdictPolicy
+from classifiers.faithfulness import FaithfulnessVerdict
+from classifiers.faithfulness.ruling import Delivered
 from classifiers.gate import GateVerdict
 from encoders import Encoded, Encoder, EncoderError, encode_one
-from gateway.checking import checked_within
+from gateway.checking.drafts import DraftCheck
 from gateway.checking.modes import Chosen
 from gateway.domain import (
     Answered,
     Conversation,
     Draft,
-    Escalated,
     FrontEndTask,
     NothingRelevant,
-    Offer,
     Outcome,
     Question,
     Refused,
     Reply,
     Understood,
-    Withheld,
 )
 from gateway.errors import TicketNotStored, UpstreamUnavailable
-from gateway.gatekeeping.turns import ConversationGate
+from gateway.handover import Handover
 from gateway.replies import Replies
 from gateway.stages import (
     NO_NEWS,
     Cache,
-    DidYouMean,
-    Gate,
-    Judge,
-    Modes,
     News,
     NextTurn,
+    QuestionGate,
     Rag,
-    Reviewers,
     Understanding,
     Watch,
 )
-from gateway.streaming import AskerLeft, Leaves, Line, Mode, Part, Release, Stops, Waits
+from gateway.streaming import AskerLeft, Line, Mode, Release
 from gateway.tracing import in_question
 from gateway.way import Judged, Reading, Way, choices_of, ms_since
 from storage.outages import DatabaseUnavailable
 
 __all__ = ["Pipeline"]
 
-TicketOutcome = Literal["withheld", "escalated", "answered"]
-_STRICT = VerdictPolicy()
 T = TypeVar("T")
 
 
@@ -69,35 +60,26 @@ class Pipeline:
         *,
         understanding: Understanding,
         encoder: Encoder,
-        gate: Gate,
-        forbids: Gate | None = None,
+        gate: QuestionGate,
         cache: Cache,
         rag: Rag,
-        judge: Judge,
-        reviewers: Reviewers,
+        check: DraftCheck,
+        handover: Handover,
         replies: Replies,
         watch: Watch,
-        did_you_mean: DidYouMean | None = None,
-        modes: Modes | None = None,
         next_turn: NextTurn | None = None,
-        verdicts: VerdictPolicy = _STRICT,
-        judge_timeout_s: float = 10.0,
         streaming: Mode = "buffer",
     ) -> None:
         self._understanding = understanding
         self._encoder = encoder
-        self._gate = ConversationGate(gate, encoder, forbids=forbids)
+        self._gate = gate
         self._cache = cache
         self._rag = rag
-        self._judge = judge
-        self._reviewers = reviewers
+        self._check = check
+        self._handover = handover
         self._replies = replies
         self._watch = watch
-        self._did_you_mean = did_you_mean
-        self._modes = modes
         self._next_turn = next_turn
-        self._verdicts = verdicts
-        self._judge_timeout_s = judge_timeout_s
         self._streaming: Mode = streaming
 
     async def answer(self, conversation: Conversation, line: Line | None = None) -> Reply:
@@ -148,7 +130,7 @@ class Pipeline:
                 raise
             except Exception as exc:  # noqa: BLE001 - the one boundary: whatever broke, a person gets the question
                 self._watch.failure(question, exc)
-                outcome = await self._escalate(question, way, reason=_failure(exc))
+                outcome = await self._handover.hold(question, way, reason=_failure(exc))
             tell(outcome)
         self._watch.outcome(outcome, ms=ms_since(started))
         return outcome
@@ -165,13 +147,13 @@ class Pipeline:
                 return self._serve(question, way, found)
         if gate.label == "unsure":
             reason = "person_wanted" if question.wants_person else "gate_unsure"
-            return await self._escalate(question, way, reason=reason)
+            return await self._handover.hold(question, way, reason=reason)
 
         draft = await way.step("rag", self._draft(question, encoded, way.reading))
         if isinstance(draft, NothingRelevant):
-            return await self._escalate(question, way, reason="nothing_relevant")
+            return await self._handover.hold(question, way, reason="nothing_relevant")
         judged = await _together(self._judged(question, one, its) for one, its in way.choices(draft))
-        return await self._decide(question, judged, self._chosen(question, draft))
+        return await self._decide(question, judged, self._check.mode_of(question, draft))
 
     async def _look_up(self, question: Question, encoded: Encoded) -> Match:
         try:
@@ -195,46 +177,17 @@ class Pipeline:
             encoded = await encode_one(self._encoder, cleared.in_view)
         if reading.line is None:
             return await self._rag.ask(cleared, encoded)
-        release = Release(reading.line, reading.mode, partial(self._may_leave, question, reading.mode))
+        release = Release(reading.line, reading.mode, partial(self._check.may_leave, question, reading.mode))
         try:
             return await release.follow(partial(self._rag.ask, cleared, encoded))
         finally:
             if release.waited_for_contexts:
                 self._watch.held_for_contexts(question)
 
-    async def _may_leave(self, question: Question, mode: Mode, part: Draft) -> Part:
-        """What of a draft may leave while it is written: what the asker would get if it ended here."""
-        if self._modes and self._modes.by_documents and not part.contexts:
-            return Waits()
-        if self._chosen(question, part).mode == "human_first":
-            return Stops()
-        if mode == "observe":
-            return Leaves(part.text)  # this protects nobody: the verdict comes after the words
-        verdict = await self._check(question, part)
-        if isinstance(verdict, Unchecked):
-            return Waits()  # it is judged again with what follows, at last with all of it
-        ruling = self._ruling(question, part, verdict)
-        if isinstance(ruling, Delivered):
-            return Leaves(ruling.text)
-        return Waits() if self._verdicts.repair == "drop" else Stops()
-
     async def _judged(self, question: Question, draft: Draft, way: Way) -> Judged:
-        verdict = await way.step("faithfulness", self._check(question, draft))
-        return Judged(draft, verdict, self._ruling(question, draft, verdict, seen=way.reading.seen), way)
-
-    def _ruling(
-        self, question: Question, draft: Draft, verdict: FaithfulnessVerdict, *, seen: bool = False
-    ) -> Ruling:
-        policy = replace(self._verdicts, repair="none") if seen else self._verdicts
-        if draft.unreadable:  # there is nothing that could be delivered
-            policy = _STRICT
-        return policy.ruling(draft.written if seen else draft.text, verdict, question=question.text)
-
-    def _chosen(self, question: Question, draft: Draft) -> Chosen:
-        if self._modes is None:
-            return Chosen("automatic")
-        contexts = tuple(context for choice in draft.choices for context in choice.contexts)
-        return self._modes.choose(question, replace(draft, contexts=contexts))
+        verdict = await way.step("faithfulness", self._check.verdict(question, draft))
+        ruling = self._check.ruling(question, draft, verdict, seen=way.reading.seen)
+        return Judged(draft, verdict, ruling, way)
 
     async def _decide(self, question: Question, judged: Sequence[Judged], chosen: Chosen) -> Outcome:
         """The worst choice decides; each choice that may be delivered is, beside it."""
@@ -242,31 +195,23 @@ class Pipeline:
         way, verdict, ruling = worst.way, worst.verdict, worst.ruling
         outcome: Outcome
         if chosen.mode == "human_first":
-            return await self._escalate(question, way, reason="human_first", verdict=verdict)
+            return await self._handover.hold(question, way, reason="human_first", verdict=verdict)
         if isinstance(ruling, Delivered):
             outcome = await self._tell(question, way, ruling, verdict, chosen)
         elif way.reading.seen and worst.draft.text:
             outcome = await self._seen(question, worst, reason=ruling.reason)
         else:
-            hold = self._withhold if ruling.outcome == "withheld" else self._escalate
-            outcome = await hold(question, way, reason=ruling.reason, verdict=verdict)
+            outcome = await self._handover.hold(
+                question, way, reason=ruling.reason, verdict=verdict, outcome=ruling.outcome
+            )
         return outcome if len(judged) == 1 else replace(outcome, choices=choices_of(judged, outcome))
-
-    async def _check(self, question: Question, draft: Draft) -> FaithfulnessVerdict:
-        """The verdict on a draft; a judge that fails or is too slow has not checked."""
-        if draft.unreadable:
-            return Unchecked(reason=draft.unreadable, judge="none")
-        contexts = [passage.text for passage in draft.contexts]
-        return await checked_within(
-            self._judge_timeout_s, self._judge, draft.text, contexts, question=question.text
-        )
 
     async def _tell(
         self, question: Question, way: Way, told: Delivered, verdict: FaithfulnessVerdict, chosen: Chosen
     ) -> Answered:
         """The draft is the answer; where the operator wants such answers read, a person gets it, too."""
         if chosen.reviewed:
-            await self._ticket(question, way, outcome="answered", reason="answer_then_review")
+            await self._handover.ticket(question, way, outcome="answered", reason="answer_then_review")
         return Answered(
             question=question,
             text=told.text,
@@ -280,7 +225,7 @@ class Pipeline:
     async def _seen(self, question: Question, judged: Judged, *, reason: str) -> Answered:
         """The asker has read it already: they are told the verdict, and a person gets a ticket."""
         way = judged.way
-        ticket = await self._ticket(question, way, outcome="answered", reason=reason)
+        ticket = await self._handover.ticket(question, way, outcome="answered", reason=reason)
         return Answered(
             question=question,
             text=judged.draft.written,
@@ -308,49 +253,6 @@ class Pipeline:
             reason=f"{gate.label}:{gate.topic}" if gate.topic else gate.label,
             steps=way.steps,
         )
-
-    async def _withhold(
-        self, question: Question, way: Way, *, reason: str, verdict: FaithfulnessVerdict
-    ) -> Withheld:
-        offers = await self._offers(question, way)
-        ticket = await self._ticket(question, way, outcome="withheld", reason=reason)
-        return Withheld(
-            question=question,
-            text=self._replies.withheld(question, ticket, reason, offers),
-            reason=reason,
-            ticket=ticket,
-            verdict=verdict,
-            did_you_mean=offers,
-            steps=way.steps,
-        )
-
-    async def _escalate(
-        self, question: Question, way: Way, *, reason: str, verdict: FaithfulnessVerdict | None = None
-    ) -> Escalated:
-        offers = await self._offers(question, way)
-        ticket = await self._ticket(question, way, outcome="escalated", reason=reason)
-        return Escalated(
-            question=question,
-            text=self._replies.escalated(question, ticket, reason, offers),
-            reason=reason,
-            ticket=ticket,
-            verdict=verdict,
-            did_you_mean=offers,
-            steps=way.steps,
-        )
-
-    async def _ticket(self, question: Question, way: Way, *, outcome: TicketOutcome, reason: str) -> str:
-        """Keep the question for a person, with what the asker has read already."""
-        way.add_sent()
-        return await self._reviewers.open(question, outcome=outcome, reason=reason, steps=way.steps)
-
-    async def _offers(self, question: Question, way: Way) -> tuple[Offer, ...]:
-        """Entries to ask the asker about, where the cache nearly had one."""
-        nearly = any(isinstance(step.found, NearMiss) for step in way.steps)
-        if self._did_you_mean is None or not nearly or way.offered:
-            return ()
-        way.offered = True  # one try: if that is what breaks, the question still gets to a person
-        return (await way.step("did_you_mean", self._did_you_mean.near(question))).offers
 
 
 async def _together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:

@@ -69,13 +69,24 @@ class Replies:
         )
         return _first(words, gate.label, question.language, known)
 
-    def withheld(self, question: Question, ticket: str, reason: str, offers: Sequence[Offer] = ()) -> str:
-        """RAG answered, but nobody should rely on it."""
-        return self._waiting("withheld", question, ticket, reason, offers)
-
-    def escalated(self, question: Question, ticket: str, reason: str, offers: Sequence[Offer] = ()) -> str:
-        """A person will answer."""
-        return self._waiting("escalated", question, ticket, reason, offers)
+    def waiting(
+        self,
+        outcome: Literal["withheld", "escalated"],
+        question: Question,
+        ticket: str,
+        reason: str,
+        offers: Sequence[Offer] = (),
+    ) -> str:
+        """The ticket, and the questions that the asker may have meant, a line each."""
+        by_reason: Words = next((own for name, own in self._own.reasons.items() if name == reason), _NOTHING)
+        words: tuple[Words, ...] = (by_reason, getattr(self._own, outcome))
+        known = {"ticket": ticket, "question": question.text}
+        shipped = reason if reason in _shipped("en") else outcome
+        text = _first(words, shipped, question.language, known)
+        if not offers:
+            return text
+        asks = _first((self._own.did_you_mean,), "did_you_mean", question.language)
+        return "\n".join([text, "", asks, *(f"- {offer.question}" for offer in offers)])
 
     def told(self, language: str, question: str, ticket: str, answer: str) -> str:
         """What a person answered to an earlier question."""
@@ -97,25 +108,6 @@ class Replies:
         said = [Choice(task.reply, filtered=False)] * choices if choices > 1 else []
         language = language_of(task.reply[:_TELLS_LANGUAGE], default="en")
         return Reply((), task.reply, language, choices=tuple(said), unasked="front_end_task")
-
-    def _waiting(
-        self,
-        outcome: Literal["withheld", "escalated"],
-        question: Question,
-        ticket: str,
-        reason: str,
-        offers: Sequence[Offer],
-    ) -> str:
-        """The ticket, and the questions that the asker may have meant, a line each."""
-        by_reason: Words = next((own for name, own in self._own.reasons.items() if name == reason), _NOTHING)
-        words: tuple[Words, ...] = (by_reason, getattr(self._own, outcome))
-        known = {"ticket": ticket, "question": question.text}
-        shipped = reason if reason in _shipped("en") else outcome
-        text = _first(words, shipped, question.language, known)
-        if not offers:
-            return text
-        asks = _first((self._own.did_you_mean,), "did_you_mean", question.language)
-        return "\n".join([text, "", asks, *(f"- {offer.question}" for offer in offers)])
 
 
 def _numbered(outcomes: Sequence[Outcome], texts: Sequence[str]) -> str:

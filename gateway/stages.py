@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from cache.matching import Match
 from classifiers.faithfulness import FaithfulnessJudge as Judge
-from classifiers.gate import Gate
+from classifiers.gate import Gate, GateVerdict
 from encoders import Encoded
 from gateway.checking.modes import Chosen
 from gateway.domain import (
@@ -32,6 +32,7 @@ __all__ = [
     "Modes",
     "News",
     "NextTurn",
+    "QuestionGate",
     "Rag",
     "Reviewers",
     "Understanding",
@@ -43,6 +44,14 @@ class Understanding(Protocol):
     """Takes the questions out of a message."""
 
     async def understand(self, conversation: Conversation, /) -> Understood: ...
+
+
+class QuestionGate(Protocol):
+    """The gate over a conversation: judges a question in it, and says what may go on to the chatbot."""
+
+    async def judge(self, question: Question, encoded: Encoded, /) -> GateVerdict: ...
+
+    async def cleared(self, question: Question, /) -> Question: ...
 
 
 class Cache(Protocol):

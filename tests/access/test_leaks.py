@@ -17,7 +17,10 @@ from classifiers.faithfulness.lexical import LexicalJudge
 from classifiers.retrieval.reading import ReadingJudge
 from encoders import Encoded, EncoderIdentity, encode_one
 from encoders.shipped import load_shipped_answering
+from gateway.checking.drafts import DraftCheck
 from gateway.gatekeeping.scope import EntryScope
+from gateway.gatekeeping.turns import ConversationGate
+from gateway.handover import Handover
 from gateway.language import Language
 from gateway.metrics import Metrics
 from gateway.people.access import BootstrapKey, Keys
@@ -109,11 +112,13 @@ async def desk(database: Database, index: VectorIndex, identity: EncoderIdentity
     outcomes = OutcomeLog(database, on_lost=lambda _: None)
     telemetry = Telemetry(Metrics(CollectorRegistry()), outcomes, texts=False)
     answering = ReadingJudge(encoder, load_shipped_answering())
+    replies = Replies(PolicySettings())
     pipeline = Pipeline(
-        understanding=Understanding(follow_ups()), encoder=encoder, gate=NoGate(), cache=shelf,
-        rag=KnowledgeRag(passages, answering, ExtractiveWriter(encoder, answering)), judge=LexicalJudge(),
-        reviewers=Tickets(database), replies=Replies(PolicySettings()),
-        watch=telemetry,
+        understanding=Understanding(follow_ups()), encoder=encoder,
+        gate=ConversationGate(NoGate(), encoder), cache=shelf,
+        rag=KnowledgeRag(passages, answering, ExtractiveWriter(encoder, answering)),
+        check=DraftCheck(LexicalJudge()),
+        handover=Handover(Tickets(database), replies), replies=replies, watch=telemetry,
     )  # fmt: skip
     app = FastAPI()
     keys = Keys(database, bootstrap=list(ASKERS.values()))

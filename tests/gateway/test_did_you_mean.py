@@ -23,6 +23,7 @@ from cache.store import EntryStore
 from cache.store.suggestions import Suggestion, Suggestions
 from classifiers.gate import GateVerdict
 from encoders import Encoded
+from gateway.checking.drafts import DraftCheck
 from gateway.domain import (
     Answered,
     Conversation,
@@ -36,19 +37,20 @@ from gateway.domain import (
     Turn,
 )
 from gateway.errors import SekishoError, UpstreamUnavailable
+from gateway.gatekeeping.turns import ConversationGate
+from gateway.handover import Handover
 from gateway.metrics import Metrics
 from gateway.offering.accepted import AcceptedOffers
 from gateway.offering.near import NearQuestions
 from gateway.people.access import BootstrapKey, Keys
 from gateway.pipeline import Pipeline
 from gateway.recording.outcomes import OutcomeLog
-from gateway.replies import Replies
 from gateway.review.entries.rereview import DocumentChange, outdate_and_ask
 from gateway.review.tickets import Tickets
 from gateway.routes import answers, openai
 from gateway.routes.envelope import envelope
 from gateway.routes.middleware import RequestId
-from gateway.settings import PolicySettings, ServerSettings, UnderstandingSettings
+from gateway.settings import ServerSettings, UnderstandingSettings
 from gateway.telemetry import Telemetry
 from gateway.understanding import Understanding
 from storage.schema import ticket_events
@@ -57,7 +59,7 @@ from storage.sealing import Seal
 from storage.sql import Database, DatabaseUnavailable
 from storage.testing import MemoryIndex
 from tests.cache.shelves import WEIGHTS, WordEncoder, content
-from tests.gateway.test_pipeline import NEAR_MISS, Stages, ask, checked, gate
+from tests.gateway.test_pipeline import NEAR_MISS, REPLIES, Stages, ask, checked, gate
 from tests.understanding.asking import follow_ups
 
 ENTRY = "How do I reset my account password?"
@@ -107,10 +109,10 @@ class Desk:
 
     def made(self, *, offers: bool = True) -> Pipeline:
         return Pipeline(
-            understanding=Understanding(follow_ups()),
-            encoder=self.encoder, gate=_Gate(self), cache=self.shelf, rag=_Rag(self), judge=_Judge(self),
-            reviewers=Tickets(self.database), replies=Replies(PolicySettings()), watch=self.telemetry,
-            did_you_mean=self.near if offers else None,
+            understanding=Understanding(follow_ups()), encoder=self.encoder,
+            gate=ConversationGate(_Gate(self), self.encoder), cache=self.shelf, rag=_Rag(self),
+            check=DraftCheck(_Judge(self)), replies=REPLIES, watch=self.telemetry,
+            handover=Handover(Tickets(self.database), REPLIES, self.near if offers else None),
         )  # fmt: skip
 
     async def add(self, *phrasings: str, **changed: Any) -> str:
@@ -283,10 +285,7 @@ class BrokenOffers:
 
 
 async def test_offers_that_break_lose_no_question() -> None:
-    stages = Stages(cache_says=NEAR_MISS, rag_says=NothingRelevant("none"))
-    pipeline = stages.pipeline()
-    pipeline._did_you_mean = BrokenOffers()
-    stages.pipeline = lambda on_unchecked="escalate": pipeline  # type: ignore[method-assign, assignment, misc]
+    stages = Stages(cache_says=NEAR_MISS, rag_says=NothingRelevant("none"), did_you_mean=BrokenOffers())
     reply = await ask(stages)
     assert (reply.name, reply.outcomes[0].reason) == ("escalated", "internal_error")
     assert len(stages.opened) == 1
@@ -300,7 +299,7 @@ def test_offers_are_made_in_the_asker_s_language(language: str, lead: str) -> No
     offers = (Offer("e-1", "One?", 0.7), Offer("e-2", "Two?", 0.6))
     asked = Conversation(turns=(Turn("user", "?"),), tenant="default", request_id="r")
     question = Question(text="?", language=language, conversation=asked)
-    text = Replies(PolicySettings()).escalated(question, "T-1", "nothing_relevant", offers)
+    text = REPLIES.waiting("escalated", question, "T-1", "nothing_relevant", offers)
     first, empty, asks, *questions = text.split("\n")
     assert "T-1" in first
     assert (empty, asks.startswith(lead), questions) == ("", True, ["- One?", "- Two?"])

@@ -238,7 +238,7 @@ def test_nothing_unsupported_or_unchecked_leaves_and_every_end_is_named(
     chatbot.always(cell.says(heard))
     monkeypatch.setattr(SwitchedJudge, "mode", cell.judge)
     if cell.judge == "slow":  # 30 s would be too long for the test, 0.05 s too short for a busy machine
-        monkeypatch.setattr(gateway.services.pipeline, "_judge_timeout_s", 0.05)
+        monkeypatch.setattr(gateway.services.pipeline._check, "_timeout_s", 0.05)
     got, want = ask(gateway, cell, heard), expected(cell)
 
     assert (got.decision["outcome"], got.decision["reason"]) == (want.outcome, want.reason)

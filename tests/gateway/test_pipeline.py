@@ -24,6 +24,7 @@ from classifiers.faithfulness import (
 from classifiers.faithfulness.ruling import OnUnchecked, VerdictPolicy
 from classifiers.gate import GateLabel, GateVerdict
 from encoders import Encoded, EncoderError, EncoderIdentity, Vector
+from gateway.checking.drafts import DraftCheck
 from gateway.domain import (
     Conversation,
     Draft,
@@ -39,10 +40,14 @@ from gateway.domain import (
     Understood,
 )
 from gateway.errors import TicketNotStored, UpstreamUnavailable
+from gateway.gatekeeping.turns import ConversationGate
+from gateway.handover import Handover
 from gateway.pipeline import Pipeline
 from gateway.replies import Replies
 from gateway.settings import PolicySettings
+from gateway.stages import DidYouMean
 
+REPLIES = Replies(PolicySettings())
 ENTRY = Entry(
     id="e1",
     tenant="default",
@@ -94,6 +99,7 @@ class Stages:
     parts: tuple[str, ...] = ()
     wants_person: bool = False
     texts: tuple[str, ...] = ("When are you open?",)
+    did_you_mean: DidYouMean | None = None
     identity: ClassVar[EncoderIdentity] = EncoderIdentity("test", 2, "test", ())
     called: list[str] = field(default_factory=list)
     gate_saw: list[str] = field(default_factory=list)
@@ -108,9 +114,9 @@ class Stages:
         self, on_unchecked: OnUnchecked = "escalate", *, judge: FaithfulnessJudge | None = None
     ) -> Pipeline:
         return Pipeline(
-            understanding=self, encoder=self, gate=_Gate(self), cache=self, rag=self, judge=judge or _Judge(self),
-            reviewers=self, replies=Replies(PolicySettings()), watch=_Watch(self),
-            verdicts=VerdictPolicy(on_unchecked=on_unchecked), judge_timeout_s=0.05,
+            understanding=self, encoder=self, gate=ConversationGate(_Gate(self), self), cache=self, rag=self,
+            check=DraftCheck(judge or _Judge(self), VerdictPolicy(on_unchecked=on_unchecked), timeout_s=0.05),
+            handover=Handover(self, REPLIES, self.did_you_mean), replies=REPLIES, watch=_Watch(self),
         )  # fmt: skip
 
     async def understand(self, conversation: Conversation, /) -> Understood:

@@ -13,16 +13,17 @@ from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unch
 from classifiers.faithfulness.ruling import VerdictPolicy
 from classifiers.faithfulness.statements.segmentation import sentences
 from encoders import Encoded
+from gateway.checking.drafts import DraftCheck
 from gateway.checking.modes import Chosen
 from gateway.domain import Conversation, Draft, NothingRelevant, OnDraft, Passage, Question, Reply, Turn
 from gateway.errors import UpstreamUnavailable
+from gateway.gatekeeping.turns import ConversationGate
+from gateway.handover import Handover
 from gateway.pipeline import Pipeline
-from gateway.replies import Replies
-from gateway.settings import PolicySettings
 from gateway.settings.people import Mode as ReviewMode
 from gateway.stages import NO_NEWS, News, NextTurn
 from gateway.streaming import AskerLeft, Line, Mode
-from tests.gateway.test_pipeline import Stages, _Gate, _Watch
+from tests.gateway.test_pipeline import REPLIES, Stages, _Gate, _Watch
 
 CONTEXTS = (Passage(text="The fees.", source="fees/2024.md"),)
 GOOD = "The fee is 10 yen. "
@@ -48,9 +49,10 @@ class Talking(Stages):
     def reading(self, streaming: Mode = "sentence", **policy: Any) -> Pipeline:
         modes = policy.pop("modes", None)
         return Pipeline(
-            understanding=self, encoder=self, gate=_Gate(self), cache=self, rag=self, judge=_Sentences(self),
-            reviewers=self, replies=Replies(PolicySettings()), watch=_Watch(self), modes=modes,
-            next_turn=self.next_turn, verdicts=VerdictPolicy(**policy), streaming=streaming,
+            understanding=self, encoder=self, gate=ConversationGate(_Gate(self), self), cache=self, rag=self,
+            check=DraftCheck(_Sentences(self), VerdictPolicy(**policy), modes=modes),
+            handover=Handover(self, REPLIES), replies=REPLIES, watch=_Watch(self),
+            next_turn=self.next_turn, streaming=streaming,
         )  # fmt: skip
 
     async def ask(

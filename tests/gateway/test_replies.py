@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -73,18 +73,19 @@ def test_a_refusal_is_said_in_the_most_particular_words(gate: GateVerdict, langu
     ],
 )
 def test_who_waits_is_told_why_in_the_operator_s_words(reason: str, language: str, text: str) -> None:
-    assert Replies(POLICY, OWN).escalated(question(language), "T-1", reason) == text
+    assert Replies(POLICY, OWN).waiting("escalated", question(language), "T-1", reason) == text
 
 
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])
 @pytest.mark.parametrize("outcome", ["withheld", "escalated"])
-def test_without_words_of_his_own_the_asker_still_gets_his_number(outcome: str, language: str) -> None:
-    words = getattr(Replies(PolicySettings()), outcome)
-    assert "T-1" in words(question(language), "T-1", "gate_unsure")
+def test_without_words_of_his_own_the_asker_still_gets_his_number(
+    outcome: Literal["withheld", "escalated"], language: str
+) -> None:
+    assert "T-1" in Replies(PolicySettings()).waiting(outcome, question(language), "T-1", "gate_unsure")
 
 
 def test_no_space_stands_between_japanese_sentences() -> None:
-    said = Replies(PolicySettings()).withheld(question("ja"), "T-1", "unchecked")
+    said = Replies(PolicySettings()).waiting("withheld", question("ja"), "T-1", "unchecked")
     assert "回答を控えました。担当者が" in said
 
 
