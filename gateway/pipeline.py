@@ -16,7 +16,6 @@ from classifiers.faithfulness.ruling import Delivered
 from classifiers.gate import GateVerdict
 from encoders import Encoded, Encoder, EncoderError, encode_one
 from gateway.checking.drafts import DraftCheck
-from gateway.checking.modes import Chosen
 from gateway.domain import (
     Answered,
     Conversation,
@@ -35,6 +34,7 @@ from gateway.replies import Replies
 from gateway.stages import (
     NO_NEWS,
     Cache,
+    Chosen,
     News,
     NextTurn,
     QuestionGate,

@@ -9,7 +9,6 @@ from cache.matching import Match
 from classifiers.faithfulness import FaithfulnessJudge as Judge
 from classifiers.gate import Gate, GateVerdict
 from encoders import Encoded
-from gateway.checking.modes import Chosen
 from gateway.domain import (
     Conversation,
     Draft,
@@ -22,10 +21,12 @@ from gateway.domain import (
     Step,
     Understood,
 )
+from gateway.settings.people import Mode
 
 __all__ = [
     "NO_NEWS",
     "Cache",
+    "Chosen",
     "DidYouMean",
     "Gate",
     "Judge",
@@ -82,6 +83,15 @@ class Reviewers(Protocol):
         reason: str,
         steps: tuple[Step, ...],
     ) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The mode of a draft, and the topic that has it; the empty text where none was named."""
+
+    mode: Mode
+    topic: str = ""
+    reviewed: bool = False  # of answer_then_review: this one goes to a reviewer
 
 
 class Modes(Protocol):

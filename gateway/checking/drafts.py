@@ -7,9 +7,8 @@ from dataclasses import replace
 from classifiers.faithfulness import FaithfulnessVerdict, Unchecked
 from classifiers.faithfulness.ruling import Delivered, Ruling, VerdictPolicy
 from gateway.checking import checked_within
-from gateway.checking.modes import Chosen
 from gateway.domain import Draft, Question
-from gateway.stages import Judge, Modes
+from gateway.stages import Chosen, Judge, Modes
 from gateway.streaming import Leaves, Mode, Part, Stops, Waits
 
 __all__ = ["DraftCheck"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from classifiers.gate.lists import Cut, List, Listed
@@ -16,17 +15,9 @@ from classifiers.text import normalise
 from gateway.domain import Draft, Question
 from gateway.settings import Settings
 from gateway.settings.people import Mode, ReviewSettings
+from gateway.stages import Chosen
 
-__all__ = ["Chosen", "TopicModes", "patterns_without"]
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The mode of a draft, and the topic that has it; the empty text where none was named."""
-
-    mode: Mode
-    topic: str = ""
-    reviewed: bool = False  # of answer_then_review: this one goes to a reviewer
+__all__ = ["TopicModes", "patterns_without"]
 
 
 class TopicModes:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway.checking.modes import Chosen, TopicModes
+from gateway.checking.modes import TopicModes
 from gateway.domain import Draft, Passage
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.words import word_cut
 from gateway.settings.people import ReviewSettings
+from gateway.stages import Chosen
 from tests.chatbot import Chatbot, Says
 from tests.delivery.conftest import CONFIG, SECRET
 from tests.gateway.running import Gateway, settings

@@ -14,14 +14,13 @@ from classifiers.faithfulness.ruling import VerdictPolicy
 from classifiers.faithfulness.statements.segmentation import sentences
 from encoders import Encoded
 from gateway.checking.drafts import DraftCheck
-from gateway.checking.modes import Chosen
 from gateway.domain import Conversation, Draft, NothingRelevant, OnDraft, Passage, Question, Reply, Turn
 from gateway.errors import UpstreamUnavailable
 from gateway.gatekeeping.turns import ConversationGate
 from gateway.handover import Handover
 from gateway.pipeline import Pipeline
 from gateway.settings.people import Mode as ReviewMode
-from gateway.stages import NO_NEWS, News, NextTurn
+from gateway.stages import NO_NEWS, Chosen, News, NextTurn
 from gateway.streaming import AskerLeft, Line, Mode
 from tests.gateway.test_pipeline import REPLIES, Stages, _Gate, _Watch
 
