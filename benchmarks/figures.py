@@ -23,11 +23,11 @@ from rich.console import Console
 from rich.table import Table
 from sqlalchemy import func, insert, select
 
-from gateway.figures.counts import count
 from gateway.figures.hours import View
 from gateway.figures.periods import last_days
 from gateway.figures.questions import Behind
 from gateway.figures.report import Figures
+from gateway.recording.counts import count
 from storage.schema import outcomes
 from storage.sql import Database
 

@@ -10,10 +10,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Integer, Table, column, func, select, values
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.figures.counts import faithfulness_bin, sums_of
 from gateway.figures.definitions import FIGURES, Base, Figure
 from gateway.figures.periods import Period
 from gateway.figures.rates import Rate
+from gateway.recording.counts import faithfulness_bin, sums_of
 from storage.schema import Moment, outcome_hours, outcomes
 
 __all__ = ["Count", "View", "counts_before", "counts_of", "rate_of", "whole_hours"]

@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, Exists, Select, and_, exists, func, or_, s
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.errors import InvalidRequest
-from gateway.figures.counts import FAITHFULNESS_BINS
 from gateway.figures.definitions import FIGURES
 from gateway.figures.hours import View, whole_hours
+from gateway.recording.counts import FAITHFULNESS_BINS
 from storage.schema import audits, entry_phrasings, feedback, outcomes, tickets
 
 __all__ = ["OTHERS", "AskedQuestion", "Behind", "QuestionPage", "count_behind", "questions_behind"]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gateway.database import reading
-from gateway.figures.counts import FAITHFULNESS_BINS
 from gateway.figures.definitions import FIGURES
 from gateway.figures.hours import Count, View, counts_before, counts_of, rate_of
 from gateway.figures.people import (
@@ -24,6 +23,7 @@ from gateway.figures.questions import Behind, QuestionPage, count_behind, questi
 from gateway.figures.rates import Rate
 from gateway.figures.savings import Savings, savings_of
 from gateway.figures.times import Times, times_of
+from gateway.recording.counts import FAITHFULNESS_BINS
 from gateway.review.audits import Audits
 from gateway.settings import PriceSettings
 from storage.sql import Database

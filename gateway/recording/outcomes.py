@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import insert, select
 
-from gateway.figures.counts import count
 from gateway.recording.batches import Batches
+from gateway.recording.counts import count
 from storage.schema import outcomes
 from storage.sql import Database
 
