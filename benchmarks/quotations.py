@@ -32,8 +32,8 @@ from classifiers.retrieval.reading import ReadingJudge
 from encoders import Encoder, encode_one
 from encoders.pairs import OnnxPairModel
 from encoders.shipped import ANSWERING, load_shipped
+from gateway.documents.passages import RetrievedPassage
 from gateway.figures.rates import Rate
-from gateway.rag.passages import RetrievedPassage
 from gateway.rag.quoting import ExtractiveWriter
 from training.written_questions import Answer, Section, written_sections
 

@@ -22,10 +22,11 @@ from classifiers.faithfulness.statements.segmentation import sentences
 from encoders import Encoded
 from encoders.onnx import OnnxEncoder
 from encoders.shipped import load_shipped_answering
+from gateway.documents.ingestion import Documents
+from gateway.documents.passages import LOOKED_AT, PassageSearch, fused
 from gateway.domain import Conversation, Question, Turn
-from gateway.rag.documents import Documents
-from gateway.rag.passages import LOOKED_AT, PassageSearch, fused
 from gateway.rag.quoting import ExtractiveWriter
+from gateway.review.entries.rereview import follow_renamed, outdate_and_ask
 from storage.edge import EdgeIndex
 from storage.sql import Database
 from storage.vectors import Found
@@ -84,7 +85,9 @@ async def measure(file: Path, encoder: OnnxEncoder, questions: int, weights: Seq
         database = await Database.open(f"sqlite+aiosqlite:///{folder}/sekisho.db")
         index = await EdgeIndex.open(Path(folder) / "index", identity=encoder.identity)
         started = perf_counter()
-        report = await Documents(database, index, encoder).ingest([written])
+        report = await Documents(
+            database, index, encoder, on_changed=outdate_and_ask, on_renamed=follow_renamed
+        ).ingest([written])
         print(
             f"\n{file.name} ({language}): {len(report.added)} documents, {report.passages} passages, "
             f"{len(asked)} questions, ingested in {perf_counter() - started:.1f} s"

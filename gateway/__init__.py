@@ -4,7 +4,7 @@ a question comes   `routes`          HTTP: parse, call once, render; `console` i
   goes             `pipeline`        its `_walk` is one screen: the verbs of `stages`, the values of `domain`
     understood     `understanding`   messages → questions
     let in         `gatekeeping`     must, may, must not, or unsure
-    drafted        `rag`             the chatbot, or our own documents; `models` is the door to both
+    drafted        `rag`             the chatbot, or our own `documents`; `models` is the door to both
     checked        `checking`        every statement; what may leave meanwhile is `streaming`'s
     offered        `offering`        did you mean …?
   is told          `replies`         the operator's words, or the answer; `handover` has it wait for a person

@@ -26,9 +26,10 @@ from encoders.onnx import OnnxEncoder
 from encoders.pairs import MemoPairModel, PairModel
 from encoders.sentence_transformers import SentenceTransformersEncoder
 from encoders.shipped import load_shipped, load_shipped_answering, load_shipped_pairs
+from gateway.documents.ingestion import Documents
+from gateway.documents.passages import PassageSearch
 from gateway.language import Language, language_of
-from gateway.rag.documents import Documents
-from gateway.rag.passages import PassageSearch
+from gateway.review.entries.rereview import follow_renamed, outdate_and_ask
 from gateway.settings import Settings
 from storage.edge import EdgeIndex
 from storage.resealing import check_keys
@@ -120,11 +121,10 @@ async def open_stores(
         two_persons = settings.review.two_persons
         if apart:
             settings = settings.stored_in(Path(stack.enter_context(TemporaryDirectory(prefix="sekisho-"))))
-        indexes: list[VectorIndex] = []
-        for name in ("entries", "passages"):
-            index = await _open_index(settings, name, encoder.identity, rebuild=rebuild)
-            stack.push_async_callback(index.close)
-            indexes.append(index)
+        entry_index, passage_index = [
+            await _open_index(settings, name, encoder.identity, stack, rebuild=rebuild)
+            for name in ("entries", "passages")
+        ]
         entries = EntryStore(database, two_persons=two_persons, timezone=settings.cache.timezone)
         pairs = None
         if settings.cache.pair_model:
@@ -132,7 +132,7 @@ async def open_stores(
         answers = await open_pair_model(load_shipped_answering, remembered=READ_BEFORE)
         shelf = Shelf(
             entries,
-            indexes[0],
+            entry_index,
             encoder,
             target_error=settings.cache.target_error,
             pairs=pairs,
@@ -142,11 +142,13 @@ async def open_stores(
             database=database,
             encoder=encoder,
             model=model,
-            entry_index=indexes[0],
-            passage_index=indexes[1],
+            entry_index=entry_index,
+            passage_index=passage_index,
             entries=entries,
-            documents=Documents(database, indexes[1], encoder),
-            passages=PassageSearch(database, indexes[1], encoder.identity),
+            documents=Documents(
+                database, passage_index, encoder, on_changed=outdate_and_ask, on_renamed=follow_renamed
+            ),
+            passages=PassageSearch(database, passage_index, encoder.identity),
             reading=_reading(model, answers, settings),
             shelf=shelf,
             default_language=settings.understanding.default_language,
@@ -243,6 +245,14 @@ async def open_pair_model(load: Callable[[], PairModel], *, remembered: int) -> 
 
 
 async def _open_index(
+    settings: Settings, name: str, identity: EncoderIdentity, stack: AsyncExitStack, *, rebuild: bool
+) -> VectorIndex:
+    index = await _load_index(settings, name, identity, rebuild=rebuild)
+    stack.push_async_callback(index.close)
+    return index
+
+
+async def _load_index(
     settings: Settings, name: str, identity: EncoderIdentity, *, rebuild: bool
 ) -> VectorIndex:
     """An embedded index in a folder of its own, or a collection on the Qdrant server."""

@@ -19,8 +19,8 @@ from cache.reading.spelling import encode_spelt
 from classifiers.retrieval.reading import PassageReader
 from encoders import Encoder, Vector, encode_one
 from encoders.shipped import load_shipped, load_shipped_answering
+from gateway.documents.passages import RETRIEVED
 from gateway.rag.answering import evidence
-from gateway.rag.passages import RETRIEVED
 from training.command import rows
 from training.desk_questions import Asked, Desk, desks
 from training.desk_search import searched

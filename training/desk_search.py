@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from encoders import Encoder
-from gateway.rag.documents import Documents
-from gateway.rag.passages import PassageSearch
+from gateway.documents.ingestion import Documents
+from gateway.documents.passages import PassageSearch
+from gateway.review.entries.rereview import follow_renamed, outdate_and_ask
 from storage.edge import EdgeIndex
 from storage.sql import Database
 from training.desk_questions import Desk
@@ -24,7 +25,9 @@ async def searched(desk: Desk, encoder: Encoder) -> AsyncIterator[PassageSearch]
         database = await Database.open(f"sqlite:///{folder}/sekisho.db")
         index = await EdgeIndex.open(Path(folder) / "passages", identity=encoder.identity)
         try:
-            await Documents(database, index, encoder).ingest([desk.documents])
+            await Documents(
+                database, index, encoder, on_changed=outdate_and_ask, on_renamed=follow_renamed
+            ).ingest([desk.documents])
             yield PassageSearch(database, index, encoder.identity)
         finally:
             await index.close()

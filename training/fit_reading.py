@@ -30,8 +30,8 @@ from classifiers.retrieval.reading import ANSWERS_FROM, SHIPPED, PassageReader, 
 from encoders import Encoder, encode_one
 from encoders.pairs import OnnxPairModel
 from encoders.shipped import ANSWERING, load_shipped
+from gateway.documents.passages import RETRIEVED, PassageSearch
 from gateway.rag.answering import evidence
-from gateway.rag.passages import RETRIEVED, PassageSearch
 from training.desk_questions import Asked, Desk, desks
 from training.desk_search import searched
 

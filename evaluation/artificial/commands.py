@@ -29,8 +29,8 @@ from evaluation.artificial.generating import (
 from evaluation.command_line import Config, Json, console, errors, scratch, tell
 from evaluation.served import carry_over_shelf
 from evaluation.statistics import Rate
+from gateway.documents.reading import SourceDocument, read_documents
 from gateway.errors import InvalidRequest
-from gateway.rag.reading import SourceDocument, read_documents
 from gateway.settings import Settings
 from gateway.settings.loading import find_settings
 from gateway.stores import open_encoder, open_stores

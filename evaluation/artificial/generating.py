@@ -19,8 +19,8 @@ from classifiers.faithfulness import Checked
 from classifiers.faithfulness.statements import statements
 from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.retrieval import PATH_SEPARATOR
-from gateway.rag.chunking import Chunk
-from gateway.rag.reading import SourceDocument
+from gateway.documents.chunking import Chunk
+from gateway.documents.reading import SourceDocument
 from gateway.stages import Judge
 
 __all__ = ["ArtificialQuestion", "ByModel", "ByTemplates", "Generator", "questions_from"]

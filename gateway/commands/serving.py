@@ -24,10 +24,10 @@ from gateway.assembly import Services, assemble
 from gateway.checking.modes import patterns_without
 from gateway.commands import ConfigOption, console, run
 from gateway.demo import CarelessRag, demo_settings, load, say_how
+from gateway.documents.reading import RefusedFile, SourceDocument, read_documents
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.lists import read_rules, told_of
 from gateway.gatekeeping.policy import read_policy
-from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
 from gateway.recording.logs import configure_logging
 from gateway.settings import ServerSettings, Settings
 from gateway.settings.loading import find_settings

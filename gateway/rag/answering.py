@@ -10,8 +10,8 @@ from classifiers.gate.documented import Read
 from classifiers.gate.lexical import lexical_share
 from classifiers.retrieval import PassageEvidence, RelevanceJudge
 from encoders import Encoded
+from gateway.documents.passages import RETRIEVED, PassageSearch, RetrievedPassage
 from gateway.language import Language
-from gateway.rag.passages import RETRIEVED, PassageSearch, RetrievedPassage
 from storage.outages import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 

@@ -13,9 +13,9 @@ from typing import Literal
 from classifiers.retrieval import RelevanceVerdict
 from classifiers.retrieval.asking import coverage
 from classifiers.retrieval.strips import refined
+from gateway.documents.passages import RetrievedPassage
 from gateway.domain import Correction, Question
 from gateway.errors import UpstreamUnavailable
-from gateway.rag.passages import RetrievedPassage
 from gateway.rag.websearch import WebSearch
 
 __all__ = ["WRITTEN_FROM", "Corrected", "Corrective"]

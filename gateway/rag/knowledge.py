@@ -8,11 +8,11 @@ from functools import partial
 
 from classifiers.retrieval import RelevanceJudge
 from encoders import Encoded
+from gateway.documents.passages import RETRIEVED, PassageSearch, RetrievedPassage
 from gateway.domain import Draft, NothingRelevant, OnDraft, Passage, Question
 from gateway.errors import UpstreamUnavailable
 from gateway.rag.answering import evidence
 from gateway.rag.corrective import WRITTEN_FROM, Corrective
-from gateway.rag.passages import RETRIEVED, PassageSearch, RetrievedPassage
 from gateway.rag.writer import Writer
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable

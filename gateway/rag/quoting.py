@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from classifiers.retrieval import RelevanceJudge
 from encoders import Encoded, Encoder, EncoderError, encode_one
+from gateway.documents.passages import RetrievedPassage
 from gateway.domain import Question
 from gateway.errors import UpstreamUnavailable
 from gateway.rag.answering import evidence
-from gateway.rag.passages import RetrievedPassage
 from gateway.rag.writer import OnText
 from gateway.rag.written import Written
 

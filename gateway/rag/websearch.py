@@ -21,9 +21,9 @@ from classifiers import ClassifierError
 from classifiers.faithfulness.wording import folded, terms
 from classifiers.retrieval.asking import asked_about, without_asking
 from encoders.scripts import HAN, KATAKANA
+from gateway.documents.passages import RetrievedPassage
 from gateway.errors import UpstreamUnavailable
 from gateway.models.halves import whole
-from gateway.rag.passages import RetrievedPassage
 from gateway.settings.corrective import WebSearchSettings
 
 __all__ = ["KeywordQuery", "SearxngSearch", "WebSearch", "WritesQuery", "keywords"]

@@ -8,9 +8,9 @@ from importlib.resources import files
 from typing import Protocol
 
 from encoders import Encoded
+from gateway.documents.passages import RetrievedPassage
 from gateway.domain import Question, Turn
 from gateway.models.completions import ChatModel
-from gateway.rag.passages import RetrievedPassage
 from gateway.rag.written import Written
 
 __all__ = ["LlmWriter", "OnText", "Writer"]

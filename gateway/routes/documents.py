@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from gateway.documents.ingestion import DocumentChange
 from gateway.people.access import AdminDep
-from gateway.review.entries.rereview import DocumentChange, outdate_and_ask
+from gateway.review.entries.rereview import outdate_and_ask
 from gateway.routes.refusals import index_now
 from gateway.routes.services import ServicesDep
 from storage.texts import storable

@@ -18,6 +18,7 @@ from classifiers.retrieval.reading import ReadingJudge
 from encoders import Encoded, EncoderIdentity, encode_one
 from encoders.shipped import load_shipped_answering
 from gateway.checking.drafts import DraftCheck
+from gateway.documents.passages import PassageSearch
 from gateway.gatekeeping.scope import EntryScope
 from gateway.gatekeeping.turns import ConversationGate
 from gateway.handover import Handover
@@ -26,7 +27,6 @@ from gateway.metrics import Metrics
 from gateway.people.access import BootstrapKey, Keys
 from gateway.pipeline import Pipeline
 from gateway.rag.knowledge import KnowledgeRag
-from gateway.rag.passages import PassageSearch
 from gateway.rag.quoting import ExtractiveWriter
 from gateway.recording.outcomes import OutcomeLog
 from gateway.replies import Replies

@@ -13,9 +13,9 @@ from encoders.testing import HashingEncoder
 from evaluation.artificial.coverage import coverage
 from evaluation.artificial.generating import ByTemplates, questions_from
 from gateway.cli import app
+from gateway.documents.chunking import Chunk
+from gateway.documents.reading import SourceDocument
 from gateway.errors import InvalidRequest
-from gateway.rag.chunking import Chunk
-from gateway.rag.reading import SourceDocument
 from tests.chatbot import Asked, Chatbot, Reply, Says
 
 

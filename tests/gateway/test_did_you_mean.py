@@ -24,6 +24,7 @@ from cache.store.suggestions import Suggestion, Suggestions
 from classifiers.gate import GateVerdict
 from encoders import Encoded
 from gateway.checking.drafts import DraftCheck
+from gateway.documents.ingestion import DocumentChange
 from gateway.domain import (
     Answered,
     Conversation,
@@ -45,7 +46,7 @@ from gateway.offering.near import NearQuestions
 from gateway.people.access import BootstrapKey, Keys
 from gateway.pipeline import Pipeline
 from gateway.recording.outcomes import OutcomeLog
-from gateway.review.entries.rereview import DocumentChange, outdate_and_ask
+from gateway.review.entries.rereview import outdate_and_ask
 from gateway.review.tickets import Tickets
 from gateway.routes import answers, openai
 from gateway.routes.envelope import envelope

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classifiers.retrieval.pieces import GOES_ON
-from gateway.rag.chunking import chunks
+from gateway.documents.chunking import chunks
 
 HANDBOOK = """# Library
 

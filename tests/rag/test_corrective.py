@@ -12,11 +12,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from classifiers import ClassifierError
 from classifiers.retrieval import PassageEvidence, RelevanceVerdict
 from encoders import Encoded
+from gateway.documents.passages import RetrievedPassage
 from gateway.domain import Draft, NothingRelevant, Question
 from gateway.errors import UpstreamUnavailable
 from gateway.rag.corrective import Corrective
 from gateway.rag.knowledge import KnowledgeRag
-from gateway.rag.passages import RetrievedPassage
 from gateway.rag.websearch import KeywordQuery, SearxngSearch, keywords
 from gateway.settings import CorrectiveSettings, WebSearchSettings
 from tests.rag.asking import encoded, question, quoting

@@ -10,8 +10,9 @@ from sqlalchemy import delete, select, update
 
 from encoders import Encoder, EncoderError, EncoderIdentity, Vector
 from encoders.testing import HashingEncoder
+from gateway.documents.ingestion import Documents, IngestReport
 from gateway.errors import ConfigurationError
-from gateway.rag.documents import Documents, IngestReport
+from gateway.review.entries.rereview import follow_renamed, outdate_and_ask
 from storage import schema
 from storage.sql import Database
 from storage.testing import MemoryIndex
@@ -31,9 +32,13 @@ def folder(tmp_path: Path) -> Path:
     return found
 
 
+def kept(database: Database, index: VectorIndex, encoder: Encoder) -> Documents:
+    return Documents(database, index, encoder, on_changed=outdate_and_ask, on_renamed=follow_renamed)
+
+
 @pytest.fixture
 def documents(database: Database, index: VectorIndex, encoder: Encoder) -> Documents:
-    return Documents(database, index, encoder)
+    return kept(database, index, encoder)
 
 
 async def passages(database: Database) -> dict[str, str]:
@@ -156,7 +161,7 @@ async def test_ids_are_the_same_in_every_store(
 ) -> None:
     await documents.ingest([folder])
     other = await Database.open(f"sqlite+aiosqlite:///{tmp_path / 'other.db'}")
-    await Documents(other, index, encoder).ingest([folder])
+    await kept(other, index, encoder).ingest([folder])
     assert await passages(other) == await passages(database)
     await other.close()
 
@@ -185,11 +190,11 @@ async def test_what_was_recorded_and_not_indexed_is_found_again_at_the_next_star
     rows = "\n".join(f'{{"title": "T{n}", "text": "Row number {n}."}}' for n in range(150))
     (folder / "rows.jsonl").write_text(rows)
     with pytest.raises(EncoderError):
-        await Documents(database, index, DyingEncoder(encoder, 2)).ingest([folder])
+        await kept(database, index, DyingEncoder(encoder, 2)).ingest([folder])
     assert 0 < len(await index.ids()) < len(await passages(database))
-    assert await Documents(database, index, encoder).index_pending() > 0
+    assert await kept(database, index, encoder).index_pending() > 0
     assert await agree(database, index)
-    assert await Documents(database, index, encoder).index_pending() == 0
+    assert await kept(database, index, encoder).index_pending() == 0
 
 
 async def test_points_that_were_lost_or_left_over_are_mended_at_the_next_start(
@@ -224,7 +229,7 @@ async def test_replicas_that_start_at_once_record_each_document_once(
     name = await postgres.create_database()
     index = MemoryIndex(encoder.identity)
     replicas = [await Database.open(postgres.url(name)) for _ in range(4)]
-    each = [Documents(one, index, encoder) for one in replicas]
+    each = [kept(one, index, encoder) for one in replicas]
     reports = await asyncio.gather(*(documents.ingest([folder]) for documents in each))
     (folder / "long.md").write_text("# Long\n\nNow it is short.")
     again = await asyncio.gather(*(documents.ingest([folder]) for documents in each))
@@ -261,7 +266,7 @@ async def test_what_a_replica_indexes_after_another_that_knew_better_is_indexed_
         (folder / "library.md").write_text("# Library\n\n## Hours\n\nOpen from ten.")
         await documents.ingest([folder])
 
-    await Documents(database, index, OvertakenEncoder(encoder, change)).ingest([folder])
+    await kept(database, index, OvertakenEncoder(encoder, change)).ingest([folder])
     found = await index.matching("Open from ten", where={"path": "library.md"}, limit=5)
     assert found[0].text == "Library › Hours\nOpen from ten."
     assert await documents.index_pending() == 0  # what it left beside them was only taken out

@@ -10,11 +10,12 @@ from classifiers.gate.passages import PassageScope
 from classifiers.retrieval import PassageEvidence, RelevanceVerdict
 from encoders import Encoded, encode_one
 from encoders.testing import HashingEncoder
+from gateway.documents.ingestion import Documents
+from gateway.documents.passages import PassageSearch, fused
 from gateway.domain import Draft, NothingRelevant
 from gateway.errors import UpstreamUnavailable
-from gateway.rag.documents import Documents
 from gateway.rag.knowledge import KnowledgeRag
-from gateway.rag.passages import PassageSearch, fused
+from gateway.review.entries.rereview import follow_renamed, outdate_and_ask
 from storage.edge import EdgeIndex
 from storage.sql import Database
 from storage.vectors import Found
@@ -41,7 +42,9 @@ async def search(
     folder.mkdir()
     for name, text in DOCUMENTS.items():
         (folder / name).write_text(text, encoding="utf-8")
-    await Documents(database, index, encoder).ingest([folder])
+    await Documents(database, index, encoder, on_changed=outdate_and_ask, on_renamed=follow_renamed).ingest(
+        [folder]
+    )
     return PassageSearch(database, index, encoder.identity)
 
 

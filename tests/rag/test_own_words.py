@@ -10,8 +10,8 @@ from classifiers.faithfulness import Unchecked
 from classifiers.faithfulness.local import LocalJudge
 from encoders.shipped import load_shipped_support
 from gateway.demo import HELPDESK
-from gateway.rag.passages import RetrievedPassage
-from gateway.rag.reading import SourceDocument, read_documents
+from gateway.documents.passages import RetrievedPassage
+from gateway.documents.reading import SourceDocument, read_documents
 
 DOCUMENTS = {
     "en": HELPDESK / "en/documents",

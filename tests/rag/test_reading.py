@@ -8,8 +8,8 @@ from zipfile import ZipFile
 import pytest
 from openpyxl import Workbook
 
+from gateway.documents.reading import RefusedFile, SourceDocument, read_documents
 from gateway.errors import ConfigurationError
-from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
 
 
 def read(*roots: Path) -> tuple[dict[str, SourceDocument], dict[str, str]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.rag import renaming
-from gateway.rag.renaming import mostly_the_same, the_same
+from gateway.documents import renaming
+from gateway.documents.renaming import mostly_the_same, the_same
 
 FEES = "# Fees\n\nA card is 300 yen.\n\nPay at window 5.\n"
 

@@ -9,11 +9,11 @@ import pytest
 from classifiers.retrieval import PassageEvidence, RelevanceVerdict
 from encoders import Encoded, EncoderError, Vector
 from encoders.testing import HashingEncoder
+from gateway.documents.passages import RetrievedPassage
 from gateway.domain import Draft
 from gateway.errors import UpstreamUnavailable
 from gateway.models.completions import ChatModel
 from gateway.rag.knowledge import KnowledgeRag
-from gateway.rag.passages import RetrievedPassage
 from gateway.rag.quoting import ExtractiveWriter
 from gateway.rag.writer import NO_ANSWER, LlmWriter
 from gateway.rag.written import Written

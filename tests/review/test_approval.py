@@ -17,11 +17,12 @@ from cache.store import EntryStore
 from cache.trial import Trials
 from classifiers.retrieval import PassageEvidence, RelevanceVerdict
 from encoders import Encoded
+from gateway.documents.ingestion import Documents
+from gateway.documents.passages import PassageSearch
 from gateway.domain import Step
 from gateway.people.access import Keys
-from gateway.rag.documents import Documents
-from gateway.rag.passages import PassageSearch
 from gateway.review.entries.approval import Approvals, OnCollision
+from gateway.review.entries.rereview import follow_renamed, outdate_and_ask
 from gateway.review.tickets import Tickets
 from gateway.routes import entries, review, suggestions
 from gateway.stores import Stores
@@ -71,7 +72,8 @@ async def desk(database: Database) -> AsyncIterator[Desk]:
     stores = Stores(
         database=database, encoder=encoder, model=encoder, entry_index=index,
         passage_index=passages, passages=PassageSearch(database, passages, encoder.identity), reading=NoJudge(),
-        entries=kept, documents=Documents(database, index, encoder),
+        entries=kept,
+        documents=Documents(database, index, encoder, on_changed=outdate_and_ask, on_renamed=follow_renamed),
         shelf=Shelf(kept, index, encoder, weights=WEIGHTS, guards=[NotGuard()]), default_language="ja",
     )  # fmt: skip
     keys = Keys(database, bootstrap=list(KEYS.values()))

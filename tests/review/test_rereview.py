@@ -19,17 +19,17 @@ from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.store.content import content_of
 from encoders import encode_one
+from gateway.documents.ingestion import DocumentChange, Documents
 from gateway.domain import Correction, Draft, Passage, Step
 from gateway.errors import Conflict
-from gateway.rag.documents import Documents
 from gateway.rendering import rendered_steps
 from gateway.retention.ageing import Ageing
 from gateway.review.closing import Review
 from gateway.review.closing.promotion import Publication
 from gateway.review.entries.rereview import (
-    DocumentChange,
     Overdue,
     approve_again,
+    follow_renamed,
     outdate_and_ask,
     review_overdue,
 )
@@ -118,7 +118,7 @@ async def office(database: Database, index: VectorIndex, tmp_path: Path) -> Offi
     encoder, entries = WordEncoder(), EntryStore(database)
     office = Office(
         database, folder, index, entries, Tickets(database),
-        Documents(database, MemoryIndex(encoder.identity), encoder),
+        Documents(database, MemoryIndex(encoder.identity), encoder, on_changed=outdate_and_ask, on_renamed=follow_renamed),
         Shelf(entries, index, encoder, weights=WEIGHTS),
     )  # fmt: skip
     office.write("fees.md", OLD)

@@ -24,6 +24,7 @@ from cache.store.queries import changing, with_phrasings
 from cache.store.rows import entries_from_rows
 from cache.store.sources import Outdated, outdate, rename, set_stale
 from gateway.database import writing
+from gateway.documents.ingestion import DocumentChange
 from gateway.errors import Conflict
 from gateway.rendering import rendered, rendered_object
 from gateway.review.tickets import WAITING, NewTicket, Ticket, Tickets, open_within, record_event
@@ -33,7 +34,6 @@ from storage.sql import Database
 
 __all__ = [
     "REASONS",
-    "DocumentChange",
     "Overdue",
     "ReviewDue",
     "SourceChange",
@@ -56,16 +56,6 @@ LONGEST_COMPARED = 400_000  # characters of both texts; more is no short differe
 LONGEST_DIFF = 4_000  # characters
 DIFF_LINES = 60
 AT_ONCE = 200  # entries whose day of review has come, in one transaction
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentChange:
-    """A document that changed or went, with its texts where they are known."""
-
-    document: str
-    version: str | None  # None: it is gone
-    before: str = ""
-    after: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ from bs4 import BeautifulSoup
 from markdownify import MarkdownConverter
 
 from classifiers.faithfulness.statements.segmentation import script_language
+from gateway.documents.chunking import Chunk, chunks, heading_of
 from gateway.errors import ConfigurationError
-from gateway.rag.chunking import Chunk, chunks, heading_of
 from storage.texts import storable
 
 __all__ = ["RefusedFile", "SourceDocument", "read_documents"]

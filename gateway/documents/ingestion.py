@@ -2,9 +2,10 @@
 
 SQL is changed first and in one transaction; the index follows. A process that dies in between leaves
 documents whose `indexed_version` is not their version, or points that no passage knows: `index_pending`
-finds both at the next start. Verified entries that came from another version go stale in that transaction.
-A text that is found under another name only was renamed, as all are when a folder is added to theirs: entries
-follow it. They follow one whose text changed at the same time as well, and go stale.
+finds both at the next start. Who has to know of a change is told in that transaction: verified entries that
+came from another version go stale. A text that is found under another name only was renamed, as all are when
+a folder is added to theirs: entries follow it. They follow one whose text changed at the same time as well,
+and go stale.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -25,17 +26,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from classifiers.retrieval import under_headings
 from encoders import Encoder
-from gateway.rag.chunking import Chunk
-from gateway.rag.reading import RefusedFile, SourceDocument, read_documents
-from gateway.rag.renaming import mostly_the_same, the_same
-from gateway.review.entries.rereview import DocumentChange, follow_renamed, outdate_and_ask
+from gateway.documents.chunking import Chunk
+from gateway.documents.reading import RefusedFile, SourceDocument, read_documents
+from gateway.documents.renaming import mostly_the_same, the_same
 from storage import schema
 from storage.locking import one_at_a_time
 from storage.parts import in_parts
 from storage.sql import Database
 from storage.vectors import Point, VectorIndex
 
-__all__ = ["Documents", "IngestReport", "Progress"]
+__all__ = ["DocumentChange", "Documents", "IngestReport", "Progress"]
 
 Progress = Callable[[str, int, int], None]  # what is done ("read" or "index"), how many, of how many
 
@@ -66,13 +66,38 @@ class IngestReport:
         return [*read, *(file.path for file in self.refused)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentChange:
+    """A document that changed or went, with its texts where they are known."""
+
+    document: str
+    version: str | None  # None: it is gone
+    before: str = ""
+    after: str = ""
+
+
+OnChanged = Callable[[AsyncConnection, Sequence[DocumentChange]], Awaitable[object]]
+OnRenamed = Callable[[AsyncConnection, Mapping[str, str]], Awaitable[object]]  # the old names to the new
+
+
 class Documents:
     """Keeps documents and passages in SQL and in an index that holds nothing but passages."""
 
-    def __init__(self, database: Database, index: VectorIndex, encoder: Encoder) -> None:
+    def __init__(
+        self,
+        database: Database,
+        index: VectorIndex,
+        encoder: Encoder,
+        *,
+        on_changed: OnChanged,
+        on_renamed: OnRenamed,
+    ) -> None:
+        """Both are called in the transaction of the change: no crash leaves an entry behind its document."""
         self._database = database
         self._index = index
         self._encoder = encoder
+        self._on_changed = on_changed
+        self._on_renamed = on_renamed
         self._one_at_a_time = asyncio.Lock()
 
     async def ingest(self, roots: Sequence[Path], *, progress: Progress | None = None) -> IngestReport:
@@ -158,12 +183,12 @@ class Documents:
             for row in gone:
                 await _forget(connection, row.id)
             if renamed:
-                await follow_renamed(connection, renamed)
+                await self._on_renamed(connection, renamed)
             removed = [row.path for row in gone if row.path not in renamed]
             reviewed += [DocumentChange(document=path, version=None) for path in removed]
             reviewed += rewritten
-            if reviewed:  # in this very transaction: no crash can leave an entry behind its document
-                await outdate_and_ask(connection, reviewed)
+            if reviewed:
+                await self._on_changed(connection, reviewed)
         named_anew = set(renamed.values())
         report = IngestReport(
             added=tuple(one.path for one in added if one.path not in named_anew),

@@ -1,0 +1,1 @@
+"""The operator's own documents: read, cut, kept in SQL and in an index, and found there."""
