@@ -24,12 +24,12 @@ from rich.table import Table
 
 from cache.transfer import import_entries
 from gateway.assembly import assemble
+from gateway.configuration.loading import load_settings
 from gateway.demo import demo_settings, load
 from gateway.domain import Conversation, Reply, Turn
 from gateway.figures.rates import Rate
 from gateway.recording.logs import configure_logging
 from gateway.settings import Settings
-from gateway.settings.loading import load_settings
 from gateway.stores import open_stores
 from training.desk_questions import LEARNT, UNSEEN, Asked, Desk, desks
 

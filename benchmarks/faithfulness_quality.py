@@ -25,8 +25,8 @@ from evaluation.cases import Answer, read_cases
 from evaluation.faithfulness.judging import FaithfulnessResult, evaluate_faithfulness
 from evaluation.statistics import Rate
 from gateway.checking.opening import judge_apart
+from gateway.configuration.loading import find_settings
 from gateway.settings import Settings
-from gateway.settings.loading import find_settings
 
 __all__ = ["FLOORS", "LANGUAGES", "LISTS", "UNREAD", "better", "reached", "read_probes"]
 

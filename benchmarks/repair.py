@@ -23,7 +23,7 @@ from classifiers.faithfulness.statements import statements
 from evaluation.cases import Answer, read_cases
 from evaluation.statistics import Rate
 from gateway.checking.opening import judge_apart
-from gateway.settings.loading import find_settings
+from gateway.configuration.loading import find_settings
 
 DROP = VerdictPolicy(repair="drop")
 

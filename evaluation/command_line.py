@@ -15,8 +15,8 @@ from rich.table import Table
 
 from evaluation.pages import check_drawing
 from gateway.commands import console, errors
+from gateway.configuration.loading import find_settings
 from gateway.settings import Settings
-from gateway.settings.loading import find_settings
 
 __all__ = [
     "BASELINE",

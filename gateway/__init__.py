@@ -11,5 +11,5 @@ a question comes   `routes`          HTTP: parse, call once, render; `console` i
 a person answers   `review`          tickets, entries, audits; `delivery` tells who asked
 who may            `people`          keys, roles, sessions
 is written down    `telemetry`       `metrics` `recording` `tracing`; `figures`, until `retention` ends
-is put together    `settings` → `stores` → `assembly` → `app`, by `cli` and `commands`
+is put together    `configuration` reads `settings` → `stores` → `assembly` → `app`, by `cli` and `commands`
 """

@@ -12,10 +12,10 @@ from rich.console import Console
 from cache.transfer import import_entries
 from encoders import Encoded
 from gateway.assembly import Services
+from gateway.configuration.loading import load_settings
 from gateway.domain import Draft, NothingRelevant, OnDraft, Question
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
-from gateway.settings.loading import load_settings
 from gateway.stages import Rag
 from gateway.stores import open_stores
 

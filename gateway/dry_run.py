@@ -15,10 +15,10 @@ from typing import Literal
 from classifiers import ClassifierError
 from classifiers.gate import GateVerdict
 from encoders import Encoder, encode_one
+from gateway.configuration.loading import with_policy
 from gateway.domain import Conversation, FrontEndTask, Outcome, Question, Reply, Step
 from gateway.pipeline import Pipeline
 from gateway.settings import Settings
-from gateway.settings.loading import with_policy
 from gateway.stages import Gate
 
 __all__ = ["Compared", "DryRun", "NoTickets", "Unwatched"]

@@ -17,10 +17,10 @@ from evaluation.command_line import Config, Json, console, tell
 from evaluation.extras import check_installed
 from evaluation.pages import write_page
 from gateway.commands import run, tenant_option
+from gateway.configuration.loading import find_settings
 from gateway.errors import InvalidRequest
 from gateway.review.acceptance_tests import AcceptanceTest, AcceptanceTests, commitment_of
 from gateway.settings import Settings
-from gateway.settings.loading import find_settings
 from gateway.stores import open_database
 
 __all__ = ["acceptance", "create_command", "read_command", "report_command", "sheet_command"]

@@ -25,8 +25,8 @@ from evaluation.answers.tables import cost_line, start_lines, summary_tables
 from evaluation.answers.worker import Job
 from evaluation.command_line import Config, Json, console, errors, tell
 from evaluation.metrics.registry import DEFAULT, METRICS
+from gateway.configuration.loading import find_settings
 from gateway.errors import InvalidRequest
-from gateway.settings.loading import find_settings
 
 __all__ = ["answers_command"]
 

@@ -29,10 +29,10 @@ from evaluation.artificial.generating import (
 from evaluation.command_line import Config, Json, console, errors, scratch, tell
 from evaluation.served import carry_over_shelf
 from evaluation.statistics import Rate
+from gateway.configuration.loading import find_settings
 from gateway.documents.reading import SourceDocument, read_documents
 from gateway.errors import InvalidRequest
 from gateway.settings import Settings
-from gateway.settings.loading import find_settings
 from gateway.stores import open_encoder, open_stores
 
 __all__ = ["coverage_command", "questions_command"]

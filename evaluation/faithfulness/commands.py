@@ -34,10 +34,10 @@ from evaluation.fitted_on import judge_sources
 from evaluation.served import served_judge
 from gateway.checking.opening import judge_apart
 from gateway.checking.promises import FaithfulnessPromises, MadeFor, can_be_cut
+from gateway.configuration.loading import find_settings
 from gateway.errors import InvalidRequest
 from gateway.people.tenants import refuse_unknown
 from gateway.settings import Settings
-from gateway.settings.loading import find_settings
 from gateway.stores import open_database, open_encoder
 
 __all__ = ["calibrate_faithfulness_command", "faithfulness_command"]

@@ -13,7 +13,7 @@ from evaluation.cases import FollowUp, read_cases
 from evaluation.command_line import Config, Json, bar, tell
 from evaluation.followups.judging import evaluate_followups
 from evaluation.followups.tables import followups_table
-from gateway.settings.loading import find_settings
+from gateway.configuration.loading import find_settings
 
 __all__ = ["followups_command"]
 

@@ -24,11 +24,11 @@ from evaluation.gate.tables import calibration_tables, few_shot_table, gate_tabl
 from evaluation.gate.words_baseline import WordsBaseline
 from evaluation.served import carry_back, carry_over, carry_over_shelf
 from gateway.assembly import Services, assemble
+from gateway.configuration.loading import find_settings
 from gateway.gatekeeping.opening import gate_sources, kept_fits, shipped_for
 from gateway.gatekeeping.policy import read_policy
 from gateway.people.tenants import refuse_unknown
 from gateway.settings import Settings
-from gateway.settings.loading import find_settings
 from gateway.stores import open_database
 
 __all__ = ["calibrate_gate_command", "gate_command"]

@@ -20,7 +20,7 @@ from evaluation.users.personas import read_personas
 from evaluation.users.report import write_report
 from evaluation.users.runs import dialogues_in, open_play, planned
 from evaluation.users.sheet import write_sheet
-from gateway.settings.loading import find_settings
+from gateway.configuration.loading import find_settings
 
 __all__ = ["users_command"]
 

@@ -14,11 +14,11 @@ from rich.text import Text
 
 from gateway.assembly import assemble
 from gateway.commands import ConfigOption, console, run, tenant_option
+from gateway.configuration.loading import find_settings
 from gateway.domain import Conversation, Turn
 from gateway.errors import NotAuthenticated, UpstreamUnavailable
 from gateway.recording.logs import configure_logging
 from gateway.routes.decision import answer_body
-from gateway.settings.loading import find_settings
 
 __all__ = ["add_to"]
 

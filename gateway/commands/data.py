@@ -19,6 +19,7 @@ from cache.store import EntryStore
 from cache.transfer import ImportReport, export_entries, import_entries
 from cache.trial.collisions import Collision
 from gateway.commands import ConfigOption, console, errors, on_all_cores, run, tell_rows, tenant_option
+from gateway.configuration.loading import find_settings
 from gateway.errors import InvalidRequest
 from gateway.exports import Exported, Period, write_export
 from gateway.language import ASKED_IN, Language
@@ -27,7 +28,6 @@ from gateway.people.tenants import known_tenants
 from gateway.rendering import Json
 from gateway.review.cases import as_answer_case, as_gate_case, entry_cases, reviewed_cases, traffic_cases
 from gateway.settings import Settings
-from gateway.settings.loading import find_settings
 from gateway.stores import open_database, open_stores
 from storage.replacing import replacing
 from storage.sql import Database

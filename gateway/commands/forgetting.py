@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from gateway.commands import ConfigOption, console, run, tenant_option
+from gateway.configuration.loading import find_settings
 from gateway.retention.ageing import Ageing
 from gateway.retention.erasing import Erasure, Erasures
 from gateway.settings import Settings
-from gateway.settings.loading import find_settings
 from gateway.settings.people import CENTURY_DAYS, RetentionSettings
 from gateway.stores import open_database
 

@@ -9,8 +9,8 @@ import typer
 from rich.table import Table
 
 from gateway.commands import ConfigOption, console, run, tenant_option
+from gateway.configuration.loading import find_settings
 from gateway.people import PersonRole, Users
-from gateway.settings.loading import find_settings
 from gateway.stores import open_database
 
 __all__ = ["add_to"]

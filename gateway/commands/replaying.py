@@ -13,12 +13,12 @@ from rich.progress import Progress
 from rich.table import Table
 
 from gateway.commands import ConfigOption, console, errors, run
+from gateway.configuration.loading import find_settings, load_settings
 from gateway.errors import InvalidRequest
 from gateway.gatekeeping.elsewhere import gate_elsewhere
 from gateway.gatekeeping.replay import Past, Record, Replay, past_questions, questions_of_file, replay
 from gateway.recording.logs import configure_logging
 from gateway.settings import Settings
-from gateway.settings.loading import find_settings, load_settings
 from gateway.stores import open_database
 
 __all__ = ["add_to"]

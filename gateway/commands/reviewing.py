@@ -11,12 +11,12 @@ from prometheus_client import CollectorRegistry
 from cache.indexing import index_apart
 from gateway.assembly import approvals_of
 from gateway.commands import ConfigOption, console, on_all_cores, run, tell_rows, tenant_option
+from gateway.configuration.loading import find_settings
 from gateway.desk import open_desk
 from gateway.gatekeeping.policy import read_policy
 from gateway.metrics import Metrics
 from gateway.review.closing.sheets import HOW_TO_DECIDE, DecidedReport, DecidedReviews
 from gateway.review.gate_examples import GateExamples
-from gateway.settings.loading import find_settings
 from gateway.stores import open_stores
 
 __all__ = ["add_to"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import typer
 
 from gateway.commands import ConfigOption, console, run
+from gateway.configuration.loading import find_settings
 from gateway.errors import ConfigurationError
 from gateway.settings import Settings
-from gateway.settings.loading import find_settings
 from gateway.stores import open_database
 from storage.resealing import reseal
 

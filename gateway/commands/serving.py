@@ -23,6 +23,7 @@ from gateway.app import create_app
 from gateway.assembly import Services, assemble
 from gateway.checking.modes import patterns_without
 from gateway.commands import ConfigOption, console, run
+from gateway.configuration.loading import find_settings
 from gateway.demo import CarelessRag, demo_settings, load, say_how
 from gateway.documents.reading import RefusedFile, SourceDocument, read_documents
 from gateway.errors import ConfigurationError
@@ -30,7 +31,6 @@ from gateway.gatekeeping.lists import read_rules, told_of
 from gateway.gatekeeping.policy import read_policy
 from gateway.recording.logs import configure_logging
 from gateway.settings import ServerSettings, Settings
-from gateway.settings.loading import find_settings
 from gateway.stages import Rag
 from gateway.stores import FOR_ONE_GATEWAY
 from gateway.streaming import OBSERVED

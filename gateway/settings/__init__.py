@@ -1,4 +1,4 @@
-"""Every setting, with its default, its unit and its bounds. Reading the file: `gateway.settings.loading`."""
+"""Every setting, with its default, its unit and its bounds. They are read by `gateway.configuration`."""
 
 from __future__ import annotations
 

@@ -11,12 +11,12 @@ from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
 from gateway.cli import app
+from gateway.configuration.loading import load_settings
 from gateway.errors import ConfigurationError, NameTaken
 from gateway.people import Users
 from gateway.people.access import Keys
 from gateway.people.names import check_names
 from gateway.settings import AuthSettings
-from gateway.settings.loading import load_settings
 from storage.schema import api_keys
 from storage.sql import Database
 

@@ -25,7 +25,7 @@ from sqlalchemy import select
 from standardwebhooks import Webhook
 
 from cache.indexing import disagreement
-from gateway.settings.loading import load_settings
+from gateway.configuration.loading import load_settings
 from gateway.stores import open_stores
 from storage.schema import gate_examples, tickets
 from storage.vectors import IndexUnavailable

@@ -30,10 +30,10 @@ from gateway.checking.metrics import CheckMetrics
 from gateway.checking.opening import open_checking
 from gateway.checking.promises import FaithfulnessPromises, MadeFor, judged_by
 from gateway.cli import app
+from gateway.configuration.loading import load_settings
 from gateway.errors import InvalidRequest
 from gateway.metrics import Metrics
 from gateway.settings import FaithfulnessSettings, Settings
-from gateway.settings.loading import load_settings
 from gateway.stores import open_database
 from storage.remembered import remember
 from storage.schema import draft_labels, tickets

@@ -18,9 +18,9 @@ from evaluation.cases import GateCase
 from evaluation.gate.calibration import calibrate_gate
 from gateway.assembly import Services, assemble
 from gateway.cli import app
+from gateway.configuration.loading import load_settings
 from gateway.errors import InvalidRequest
 from gateway.gatekeeping.promises import GatePromises, MadeFor, Standing
-from gateway.settings.loading import load_settings
 from storage.remembered import remember
 from storage.sql import Database
 

@@ -26,7 +26,7 @@ from evaluation.gate.report import write_report
 from evaluation.gate.words_baseline import WordsBaseline
 from gateway.assembly import assemble
 from gateway.cli import app
-from gateway.settings.loading import load_settings
+from gateway.configuration.loading import load_settings
 
 POLICY = Policy(
     must=ClassPolicy("Our library.", tuple(f"How do I renew book {n}?" for n in range(10))),

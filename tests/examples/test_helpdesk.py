@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from benchmarks.evaluation import helpdesk
+from gateway.configuration.loading import load_settings
 from gateway.gatekeeping.policy import read_policy
-from gateway.settings.loading import load_settings
 
 HELPDESK = Path(__file__).parents[2] / "examples" / "helpdesk"
 LANGUAGES = ("en", "ja")

@@ -16,9 +16,9 @@ import openai
 
 from gateway.assembly import Services
 from gateway.commands.serving import serve
+from gateway.configuration.loading import load_settings
 from gateway.recording.logs import configure_logging
 from gateway.settings import Settings
-from gateway.settings.loading import load_settings
 from gateway.stages import Rag
 
 T = TypeVar("T")

@@ -14,9 +14,9 @@ from pydantic import BaseModel
 from typer.testing import CliRunner
 
 from gateway.cli import app
+from gateway.configuration.loading import find_settings, load_settings
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.policy import read_policy
-from gateway.settings.loading import find_settings, load_settings
 
 
 @pytest.fixture

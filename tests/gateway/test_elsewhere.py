@@ -9,9 +9,9 @@ import pytest
 from cache.store import EntryStore, Incoming
 from cache.store.content import Content
 from encoders import encode_one
+from gateway.configuration.loading import load_settings
 from gateway.gatekeeping.elsewhere import gate_elsewhere
 from gateway.settings import Settings
-from gateway.settings.loading import load_settings
 from gateway.stores import open_database
 
 QUESTION = "Which pastries does the canteen of the Hibiya branch sell on Fridays?"

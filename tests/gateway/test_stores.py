@@ -13,8 +13,8 @@ import pytest
 from cache.store.content import Content
 from encoders.shipped import load_shipped
 from gateway.assembly import _ask_for_reviews
+from gateway.configuration.loading import load_settings
 from gateway.review.tickets import Tickets
-from gateway.settings.loading import load_settings
 from gateway.stores import open_stores
 from storage.edge import OPTIMISE_BYTES, EdgeIndex
 from storage.vectors import IndexUnavailable, Point

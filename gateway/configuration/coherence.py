@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from classifiers.text import normalise, only_words
+from gateway.configuration.problems import Location, Problem
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.policy import read_examples
 from gateway.rag.contexts import read_contexts
 from gateway.settings import ExampleSettings, GateSettings, PolicySettings, Settings
-from gateway.settings.problems import Location, Problem
 
 __all__ = ["classes", "conflicts", "sound", "unreadable_contexts", "unreadable_files"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
+from gateway.configuration.environment import is_secret, variable_at
+from gateway.configuration.problems import Location, Problem, dotted
 from gateway.settings import Settings
-from gateway.settings.environment import is_secret, variable_at
-from gateway.settings.problems import Location, Problem, dotted
 from gateway.settings.types import NAME
 
 __all__ = ["explained"]

@@ -11,13 +11,13 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
+from gateway.configuration.coherence import classes, conflicts, sound, unreadable_contexts, unreadable_files
+from gateway.configuration.environment import expanded, not_json, unknown_variables
+from gateway.configuration.explaining import explained
+from gateway.configuration.problems import Problem, report
 from gateway.errors import ConfigurationError
 from gateway.gatekeeping.lists import unknown_rules
 from gateway.settings import PolicySettings, Settings
-from gateway.settings.coherence import classes, conflicts, sound, unreadable_contexts, unreadable_files
-from gateway.settings.environment import expanded, not_json, unknown_variables
-from gateway.settings.explaining import explained
-from gateway.settings.problems import Problem, report
 
 __all__ = ["find_settings", "load_settings", "with_policy"]
 

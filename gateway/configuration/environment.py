@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic_settings import SettingsError
 
+from gateway.configuration.problems import Location, Problem
 from gateway.settings import Settings
-from gateway.settings.problems import Location, Problem
 
 __all__ = ["expanded", "is_secret", "not_json", "unknown_variables", "variable_at"]
 
