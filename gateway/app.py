@@ -38,7 +38,7 @@ from gateway.routes import (
 )
 from gateway.routes.envelope import envelope, named
 from gateway.routes.middleware import BodyLimit, RequestId
-from gateway.streaming import AskerLeft
+from gateway.streaming import AskerHungUp
 from storage.quick import REST_S
 from storage.sql import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
@@ -85,7 +85,7 @@ def create_app(services: Services) -> FastAPI:
         app.add_exception_handler(error, _named)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(AskerLeft, _unread)
+    app.add_exception_handler(AskerHungUp, _unread)
     app.add_exception_handler(Exception, _named)
     return app
 

@@ -55,7 +55,7 @@ class Unwatched:
     def failure(self, question: Question, exc: Exception, /) -> None:
         """Nothing: the outcome says that a stage broke."""
 
-    def left(self, question: Question, /) -> None:
+    def hung_up(self, question: Question, /) -> None:
         """Nothing."""
 
     def held_for_contexts(self, question: Question, /) -> None:

@@ -113,7 +113,7 @@ class Metrics:
             "Streams by sentence that waited for contexts that came after the words.",
             registry=registry,
         )
-        self.left = Counter(
+        self.hung_up = Counter(
             "sekisho_askers_left_total", "Askers who left before anything was decided.", registry=registry
         )
 

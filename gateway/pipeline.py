@@ -42,7 +42,7 @@ from gateway.stages import (
     Understanding,
     Watch,
 )
-from gateway.streaming import AskerLeft, Line, Mode, Release
+from gateway.streaming import AskerHungUp, Line, Mode, Release
 from gateway.tracing import in_question
 from gateway.way import Judged, Reading, Way, choices_of, ms_since
 from storage.outages import DatabaseUnavailable
@@ -90,7 +90,7 @@ class Pipeline:
 
         Raises:
             TicketNotStored: a question could not be kept for a person.
-            AskerLeft: they hung up before anything was decided.
+            AskerHungUp: they hung up before anything was decided.
         """
         if conversation.task:
             return self._done(conversation.task, conversation)
@@ -108,8 +108,8 @@ class Pipeline:
         return reply.introduced(news.text, news.tickets)
 
     async def _news(self, conversation: Conversation, understood: Understood, line: Line | None) -> News:
-        """What people answered since; an asker who left would not read it, and gets it another time."""
-        if self._next_turn is None or (line and line.left.is_set()):
+        """What people answered since; an asker who hung up would not read it, and gets it another time."""
+        if self._next_turn is None or (line and line.hung_up.is_set()):
             return NO_NEWS
         return await self._next_turn.take(conversation, understood.language)
 
@@ -125,8 +125,8 @@ class Pipeline:
                 outcome = await self._walk(question, way)
             except TicketNotStored:
                 raise  # nobody was told, so the asker must be
-            except AskerLeft:
-                self._watch.left(question)
+            except AskerHungUp:
+                self._watch.hung_up(question)
                 raise
             except Exception as exc:  # noqa: BLE001 - the one boundary: whatever broke, a person gets the question
                 self._watch.failure(question, exc)

@@ -135,6 +135,6 @@ class Watch(Protocol):
 
     def failure(self, question: Question, exc: Exception, /) -> None: ...
 
-    def left(self, question: Question, /) -> None: ...  # the asker, before anything was decided
+    def hung_up(self, question: Question, /) -> None: ...  # the asker, before anything was decided
 
     def held_for_contexts(self, question: Question, /) -> None: ...  # in a stream, as they came late

@@ -19,7 +19,7 @@ from gateway.domain import Draft, NothingRelevant, OnDraft
 
 __all__ = [
     "OBSERVED",
-    "AskerLeft",
+    "AskerHungUp",
     "Leaves",
     "Line",
     "Mode",
@@ -39,7 +39,7 @@ OBSERVED = (
 )
 
 
-class AskerLeft(Exception):  # noqa: N818 - named as a fact
+class AskerHungUp(Exception):  # noqa: N818 - named as a fact
     """Nobody waits for the answer any more, and nothing of it had left or was decided."""
 
 
@@ -71,7 +71,7 @@ class Line:
         """`whole`: they read a reply in one piece, so nothing may leave before it."""
         self.whole = whole
         self.opened = asyncio.Event()  # something left
-        self.left = asyncio.Event()  # they did
+        self.hung_up = asyncio.Event()
         self.preface = ""  # what stands in front of the answer
         self.said = ""  # of the answer
         self._started = perf_counter()
@@ -97,8 +97,8 @@ class Line:
         self._send(text)
 
     def hang_up(self) -> None:
-        """The asker left."""
-        self.left.set()
+        """The asker is gone."""
+        self.hung_up.set()
 
     async def pieces(self, until: asyncio.Future[Any]) -> AsyncIterator[str]:
         """What leaves, as it does, until the reply is there."""
@@ -139,26 +139,26 @@ class Release:
     async def follow(
         self, ask: Callable[[OnDraft | None], Coroutine[Any, Any, Draft | NothingRelevant]]
     ) -> Draft | NothingRelevant:
-        """The whole draft; or, if the asker leaves, that part of it about which something was decided.
+        """The whole draft; or, if the asker hangs up, that part of it about which something was decided.
 
         Raises:
-            AskerLeft: nothing was.
+            AskerHungUp: nothing was.
         """
-        if self._line.left.is_set():
-            raise AskerLeft
+        if self._line.hung_up.is_set():
+            raise AskerHungUp
         on_draft = None if self._mode == "buffer" else self._on_draft
         writing = asyncio.create_task(ask(on_draft))
         letting_go = asyncio.create_task(self._let_go())
-        leaving = asyncio.create_task(self._line.left.wait())
+        hanging_up = asyncio.create_task(self._line.hung_up.wait())
         try:
-            await asyncio.wait({writing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({writing, hanging_up}, return_when=asyncio.FIRST_COMPLETED)
             if letting_go.done():  # it only ends by itself if it failed
                 letting_go.result()
             return await writing if writing.done() else self._decided()
         finally:
-            for task in (writing, letting_go, leaving):
+            for task in (writing, letting_go, hanging_up):
                 task.cancel()
-            await asyncio.gather(writing, letting_go, leaving, return_exceptions=True)
+            await asyncio.gather(writing, letting_go, hanging_up, return_exceptions=True)
 
     def _on_draft(self, draft: Draft) -> None:
         self._written = draft
@@ -200,7 +200,7 @@ class Release:
 
     def _decided(self) -> Draft:
         if self._judged is None or not (self._stopped or self._line.said):
-            raise AskerLeft
+            raise AskerHungUp
         return self._judged
 
 

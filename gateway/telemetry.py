@@ -98,9 +98,9 @@ class Telemetry:
         self.metrics.stage_failed(type(exc).__name__, about.get("cause", ""))
         log_failure(self._log, "stage failed", exc, **about)
 
-    def left(self, question: Question, /) -> None:
+    def hung_up(self, question: Question, /) -> None:
         """An asker hung up before anything was decided: there is no outcome."""
-        self.metrics.left.inc()
+        self.metrics.hung_up.inc()
 
     def held_for_contexts(self, question: Question, /) -> None:
         """Sentences were ready before the contexts came: the stream was as good as buffered."""

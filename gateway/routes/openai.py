@@ -229,7 +229,7 @@ class _Stream:
         return envelope(error)
 
     async def _hang_up(self) -> None:
-        """Who leaves early is not waited for by the chatbot; what was decided is still recorded."""
+        """Who hangs up is not waited for by the chatbot; what was decided is still recorded."""
         self._line.hang_up()
         with CancelScope(shield=True):
             await asyncio.wait({self._answering})

@@ -19,7 +19,7 @@ async def whole_reply(services: Services, asked: Conversation, request: Request)
     """The reply; what was decided when the asker hangs up is still recorded.
 
     Raises:
-        AskerLeft: they did, and nothing was.
+        AskerHungUp: they did, and nothing was.
         TicketNotStored: a question could not be kept for a person.
     """
     line = Line(whole=True)

@@ -107,7 +107,7 @@ class Stages:
     watched: list[Outcome] = field(default_factory=list)
     failures: list[Exception] = field(default_factory=list)
     tasks: list[FrontEndTask] = field(default_factory=list)
-    left: int = 0
+    hung_up: int = 0
     held: int = 0
 
     def pipeline(
@@ -194,8 +194,8 @@ class _Watch:
     def failure(self, question: Question, exc: Exception, /) -> None:
         self.stages.failures.append(exc)
 
-    def left(self, question: Question, /) -> None:
-        self.stages.left += 1
+    def hung_up(self, question: Question, /) -> None:
+        self.stages.hung_up += 1
 
     def held_for_contexts(self, question: Question, /) -> None:
         self.stages.held += 1

@@ -21,7 +21,7 @@ from gateway.handover import Handover
 from gateway.pipeline import Pipeline
 from gateway.settings.people import Mode as ReviewMode
 from gateway.stages import NO_NEWS, Chosen, News, NextTurn
-from gateway.streaming import AskerLeft, Line, Mode
+from gateway.streaming import AskerHungUp, Line, Mode
 from tests.gateway.test_pipeline import REPLIES, Stages, _Gate, _Watch
 
 CONTEXTS = (Passage(text="The fees.", source="fees/2024.md"),)
@@ -250,9 +250,9 @@ async def test_who_leaves_is_not_waited_for_and_what_was_decided_is_recorded(
 ) -> None:
     stages = Talking(writes=writes, hangs_up_at=at)
     if outcome is None:
-        with pytest.raises(AskerLeft):
+        with pytest.raises(AskerHungUp):
             await stages.answer()
-        assert (stages.left, stages.watched) == (1, [])
+        assert (stages.hung_up, stages.watched) == (1, [])
         return
     await stages.answer()
     assert [one.name for one in stages.watched] == [outcome]

@@ -14,7 +14,7 @@ from gateway.cli import app
 from gateway.domain import Draft, NothingRelevant, OnDraft, Passage
 from gateway.errors import UpstreamUnavailable
 from gateway.streaming import (
-    AskerLeft,
+    AskerHungUp,
     Leaves,
     Line,
     Mode,
@@ -212,7 +212,7 @@ async def test_who_leaves_is_not_waited_for_and_what_was_decided_is_kept(
 
     following = Release(line, mode, Judge(**says)).follow(endless)
     if decided is None:
-        with pytest.raises(AskerLeft):
+        with pytest.raises(AskerHungUp):
             await following
     else:
         draft = await following
@@ -230,7 +230,7 @@ async def test_for_who_has_left_already_nobody_is_asked() -> None:
         return Draft(text="One.", contexts=(), model="m")
 
     line.hang_up()
-    with pytest.raises(AskerLeft):
+    with pytest.raises(AskerHungUp):
         await Release(line, "buffer", Judge()).follow(ask)
     assert not asked
 
