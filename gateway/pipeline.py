@@ -42,7 +42,7 @@ from gateway.stages import (
     Understanding,
     Watch,
 )
-from gateway.streaming import AskerHungUp, Line, Mode, Release
+from gateway.streaming import AskerHungUp, Line, Release, StreamMode
 from gateway.tracing import in_question
 from gateway.way import Judged, Reading, Way, choices_of, ms_since
 from storage.outages import DatabaseUnavailable
@@ -68,7 +68,7 @@ class Pipeline:
         replies: Replies,
         watch: Watch,
         next_turn: NextTurn | None = None,
-        streaming: Mode = "buffer",
+        streaming: StreamMode = "buffer",
     ) -> None:
         self._understanding = understanding
         self._encoder = encoder
@@ -80,7 +80,7 @@ class Pipeline:
         self._replies = replies
         self._watch = watch
         self._next_turn = next_turn
-        self._streaming: Mode = streaming
+        self._streaming: StreamMode = streaming
 
     async def answer(self, conversation: Conversation, line: Line | None = None) -> Reply:
         """Take a message through the checkpoint, each of its questions by itself.

@@ -22,16 +22,16 @@ __all__ = [
     "AskerHungUp",
     "Leaves",
     "Line",
-    "Mode",
     "Part",
     "Release",
     "Stops",
+    "StreamMode",
     "Waits",
     "finished_part",
     "whole_part",
 ]
 
-Mode = Literal["buffer", "sentence", "observe"]
+StreamMode = Literal["buffer", "sentence", "observe"]
 
 OBSERVED = (
     "faithfulness.streaming: observe protects nobody: every word of a streamed answer leaves before it is "
@@ -126,9 +126,9 @@ class Line:
 class Release:
     """Follows one draft, and lets go of what may leave while it is written."""
 
-    def __init__(self, line: Line, mode: Mode, may_leave: MayLeave) -> None:
+    def __init__(self, line: Line, mode: StreamMode, may_leave: MayLeave) -> None:
         self._line = line
-        self._mode: Mode = mode
+        self._mode: StreamMode = mode
         self._may_leave = may_leave
         self._news = asyncio.Event()
         self._written: Draft | None = None  # so far

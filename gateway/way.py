@@ -11,7 +11,7 @@ from classifiers.faithfulness import Checked, FaithfulnessVerdict
 from classifiers.faithfulness.ruling import Delivered, Held, Ruling
 from gateway.domain import Choice, Draft, Failed, Finding, Outcome, Sent, Stage, Step
 from gateway.errors import UpstreamUnavailable
-from gateway.streaming import Line, Mode
+from gateway.streaming import Line, StreamMode
 from gateway.tracing import in_stage
 
 __all__ = ["Judged", "Reading", "Way", "choices_of", "ms_since"]
@@ -24,7 +24,7 @@ class Reading:
     """Who reads along, if anybody, and what may leave for them before the verdict."""
 
     line: Line | None
-    mode: Mode
+    mode: StreamMode
 
     @property
     def along(self) -> bool:

@@ -9,7 +9,7 @@ from classifiers.faithfulness.ruling import Delivered, Ruling, VerdictPolicy
 from gateway.checking import checked_within
 from gateway.domain import Draft, Question
 from gateway.stages import Chosen, Judge, Modes
-from gateway.streaming import Leaves, Mode, Part, Stops, Waits
+from gateway.streaming import Leaves, Part, Stops, StreamMode, Waits
 
 __all__ = ["DraftCheck"]
 
@@ -57,7 +57,7 @@ class DraftCheck:
         contexts = tuple(context for choice in draft.choices for context in choice.contexts)
         return self._modes.choose(question, replace(draft, contexts=contexts))
 
-    async def may_leave(self, question: Question, mode: Mode, part: Draft) -> Part:
+    async def may_leave(self, question: Question, mode: StreamMode, part: Draft) -> Part:
         """What of a draft may leave while it is written: what the asker would get if it ended here."""
         if self._modes and self._modes.by_documents and not part.contexts:
             return Waits()

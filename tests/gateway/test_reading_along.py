@@ -19,9 +19,9 @@ from gateway.errors import UpstreamUnavailable
 from gateway.gatekeeping.turns import ConversationGate
 from gateway.handover import Handover
 from gateway.pipeline import Pipeline
-from gateway.settings.people import Mode as ReviewMode
+from gateway.settings.people import Mode
 from gateway.stages import NO_NEWS, Chosen, News, NextTurn
-from gateway.streaming import AskerHungUp, Line, Mode
+from gateway.streaming import AskerHungUp, Line, StreamMode
 from tests.gateway.test_pipeline import REPLIES, Stages, _Gate, _Watch
 
 CONTEXTS = (Passage(text="The fees.", source="fees/2024.md"),)
@@ -45,7 +45,7 @@ class Talking(Stages):
     line: Line = field(default_factory=Line)
     next_turn: NextTurn | None = None
 
-    def reading(self, streaming: Mode = "sentence", **policy: Any) -> Pipeline:
+    def reading(self, streaming: StreamMode = "sentence", **policy: Any) -> Pipeline:
         modes = policy.pop("modes", None)
         return Pipeline(
             understanding=self, encoder=self, gate=ConversationGate(_Gate(self), self), cache=self, rag=self,
@@ -77,7 +77,7 @@ class Talking(Stages):
             return Draft(text=whole, contexts=CONTEXTS, model="m", unfinished=text[len(whole) :])
         return Draft(text=text.strip(), contexts=CONTEXTS, model="m")
 
-    async def answer(self, streaming: Mode = "sentence", **policy: Any) -> tuple[Reply, str]:
+    async def answer(self, streaming: StreamMode = "sentence", **policy: Any) -> tuple[Reply, str]:
         """The reply, and all that the asker reads in the end."""
         asked = Conversation(turns=(Turn("user", "What is the fee?"),), tenant="default", request_id="r")
         reply = await self.reading(streaming, **policy).answer(asked, self.line)
@@ -110,7 +110,7 @@ class _Modes:
     """People answer whatever is written from the fees."""
 
     by_documents: bool = True
-    mode: ReviewMode = "human_first"
+    mode: Mode = "human_first"
 
     def choose(self, question: Question, draft: Draft, /) -> Chosen:
         if not self.by_documents or any("fees" in context.source for context in draft.contexts):
@@ -155,7 +155,7 @@ async def test_a_repair_leaves_a_sentence_out_and_the_stream_goes_on(writes: Seq
     ("streaming", "reads"), [("sentence", GOOD + MORE.rstrip()), ("observe", GOOD + MORE + "Bring")]
 )
 async def test_an_answer_that_was_cut_off_is_read_once_and_said_to_be_cut_off(
-    streaming: Mode, reads: str
+    streaming: StreamMode, reads: str
 ) -> None:
     stages = Talking(writes=(GOOD, MORE, "Bring"), finished=2)
     reply, read = await stages.answer(streaming)
@@ -168,7 +168,7 @@ async def test_an_answer_that_was_cut_off_is_read_once_and_said_to_be_cut_off(
 
 @pytest.mark.parametrize("streaming", ["sentence", "observe"])
 @pytest.mark.parametrize("by_documents", [True, False])
-async def test_what_people_answer_first_leaves_in_no_mode(streaming: Mode, by_documents: bool) -> None:
+async def test_what_people_answer_first_leaves_in_no_mode(streaming: StreamMode, by_documents: bool) -> None:
     stages = Talking(contexts_with=1)
     reply, read = await stages.answer(streaming, modes=_Modes(by_documents))
     assert (reply.outcomes[0].reason, stages.line.said) == ("human_first", "")
@@ -191,7 +191,7 @@ async def test_what_is_unchecked_waits_for_the_end_and_its_policy(on_unchecked: 
 
 
 @pytest.mark.parametrize("streaming", ["buffer", "sentence", "observe"])
-async def test_a_tool_call_is_never_delivered(streaming: Mode) -> None:
+async def test_a_tool_call_is_never_delivered(streaming: StreamMode) -> None:
     stages = Talking(writes=("Let me look. ",), unreadable="tool_call", unchecked=True)
     reply, read = await stages.answer(streaming, on_unchecked="deliver")
     assert (reply.name, reply.outcomes[0].reason) == ("escalated", "unchecked")
@@ -231,7 +231,7 @@ async def test_several_questions_or_choices_are_buffered() -> None:
 
 
 @pytest.mark.parametrize("streaming", ["buffer", "sentence", "observe"])
-async def test_to_who_reads_in_one_piece_nothing_leaves_before_the_verdict(streaming: Mode) -> None:
+async def test_to_who_reads_in_one_piece_nothing_leaves_before_the_verdict(streaming: StreamMode) -> None:
     stages = Talking(writes=(GOOD, BAD, MORE), line=Line(whole=True))
     reply, _ = await stages.answer(streaming)
     assert (stages.line.said, reply.name) == ("", "withheld")

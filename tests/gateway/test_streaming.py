@@ -17,10 +17,10 @@ from gateway.streaming import (
     AskerHungUp,
     Leaves,
     Line,
-    Mode,
     Part,
     Release,
     Stops,
+    StreamMode,
     Waits,
     finished_part,
     whole_part,
@@ -109,7 +109,7 @@ class Judge:
         return next((says for words, says in self.says.items() if words in part.text), Leaves(part.text))
 
 
-async def follow(ask: Ask, judge: Judge, mode: Mode = "sentence") -> tuple[Line, Release, Any]:
+async def follow(ask: Ask, judge: Judge, mode: StreamMode = "sentence") -> tuple[Line, Release, Any]:
     line = Line()
     release = Release(line, mode, judge)
     return line, release, await release.follow(ask)
@@ -126,7 +126,7 @@ async def test_sentences_leave_one_after_the_other_and_the_last_waits_for_the_en
 
 
 @pytest.mark.parametrize("mode", ["sentence", "observe"])
-async def test_after_a_stop_nothing_more_leaves_nor_is_asked_about(mode: Mode) -> None:
+async def test_after_a_stop_nothing_more_leaves_nor_is_asked_about(mode: StreamMode) -> None:
     judge = Judge(Two=Stops())
     line, _, draft = await follow(writes("One. ", "Two. ", "Three. ", "Four."), judge, mode)
     assert draft.text == "One. Two. Three. Four."
@@ -198,7 +198,7 @@ async def test_a_chatbot_that_fails_in_the_middle_fails_the_draft() -> None:
     ],
 )
 async def test_who_leaves_is_not_waited_for_and_what_was_decided_is_kept(
-    mode: Mode, says: dict[str, Part], decided: str | None
+    mode: StreamMode, says: dict[str, Part], decided: str | None
 ) -> None:
     line, stopped = Line(), asyncio.Event()
 
@@ -262,7 +262,7 @@ def test_another_spacing_is_the_same_text() -> None:
 
 
 @pytest.mark.parametrize("mode", ["buffer", "sentence", "observe"])
-def test_check_config_is_loud_about_the_mode_that_protects_nobody(tmp_path: Path, mode: Mode) -> None:
+def test_check_config_is_loud_about_the_mode_that_protects_nobody(tmp_path: Path, mode: StreamMode) -> None:
     file = tmp_path / "sekisho.yaml"
     file.write_text(f"faithfulness: {{streaming: {mode}}}\n", "utf-8")
     result = CliRunner().invoke(app, ["check-config", "--config", str(file)], env={"COLUMNS": "400"})
