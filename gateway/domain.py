@@ -107,7 +107,7 @@ class Question:
         return self.as_written or self.text
 
     @property
-    def leaned_on(self) -> tuple[str, ...]:
+    def turns_leaned_on(self) -> tuple[str, ...]:
         """The asker's turns that it needs to be understood."""
         if self.self_contained or self.leans_on is not None:
             return self.leans_on or ()
@@ -117,10 +117,10 @@ class Question:
     @property
     def in_view(self) -> str:
         """The question with what it depends on."""
-        return "\n".join([*self.leaned_on, self.text])
+        return "\n".join([*self.turns_leaned_on, self.text])
 
 
-# by whose words it is answered
+# What a message says that asks nothing; `Replies` has words under each of these names.
 SmallTalk = Literal["small_talk", "thanks", "goodbye", "noted", "correction", "identity"]
 
 

@@ -91,7 +91,7 @@ class ConversationGate:
         if not forbidden:
             return question
         kept = (*_without(turns[:-1], forbidden), turns[-1])
-        leans_on = tuple(text for text in question.leaned_on if text not in forbidden)
+        leans_on = tuple(text for text in question.turns_leaned_on if text not in forbidden)
         conversation: Conversation = replace(question.conversation, turns=kept)
         return replace(question, conversation=conversation, leans_on=leans_on)
 
@@ -122,7 +122,7 @@ def _spread(question: Question) -> tuple[str, ...]:
     """The asker's last turns taken together, and what their pieces give."""
     before = [turn.text for turn in question.conversation.turns[:-1] if turn.role == "user"]
     said = [*before[-(WIDE - 1) :], question.text]
-    together = ["\n".join(said)] if len(said) > len(question.leaned_on) + 1 else []
+    together = ["\n".join(said)] if len(said) > len(question.turns_leaned_on) + 1 else []
     return (*together, *assembled(said))
 
 
