@@ -21,7 +21,6 @@ import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 from classifiers import ClassifierError
-from classifiers.asking import AsksModel, read_object, response_format
 from classifiers.faithfulness import (
     FaithfulnessVerdict,
     StatementState,
@@ -34,6 +33,7 @@ from classifiers.faithfulness.placing import left_out, new_parts, placed, span_o
 from classifiers.faithfulness.statements import Statement, statements, too_long
 from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.faithfulness.wording import folded
+from classifiers.model_replies import AsksModel, read_object, response_format
 
 __all__ = ["LlmJudge"]
 

@@ -17,11 +17,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from classifiers import ClassifierError
-from classifiers.asking import AsksModel, read_object, response_format
 from classifiers.gate import ClassPolicy, Gate, GateLabel, GateVerdict, Policy
 from classifiers.gate.detectors import Clear, Flagged
 from classifiers.gate.examples import LONGEST_QUESTION
 from classifiers.gate.rules import EVERY_RULE, TORN, Rules
+from classifiers.model_replies import AsksModel, read_object, response_format
 from classifiers.text import has_kana, has_words, mostly_cjk, normalise
 from encoders import Encoded
 

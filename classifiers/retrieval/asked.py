@@ -12,8 +12,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from classifiers import ClassifierError
-from classifiers.asking import AsksModel, read_object, response_format
 from classifiers.faithfulness.statements.segmentation import script_language
+from classifiers.model_replies import AsksModel, read_object, response_format
 from classifiers.retrieval import PassageEvidence, RelevanceJudge, RelevanceVerdict
 from encoders import Encoded
 

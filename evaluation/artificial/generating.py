@@ -14,10 +14,10 @@ from typing import Any, Protocol
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from classifiers.asking import AsksModel, read_object, response_format
 from classifiers.faithfulness import Checked
 from classifiers.faithfulness.statements import statements
 from classifiers.faithfulness.statements.segmentation import sentences
+from classifiers.model_replies import AsksModel, read_object, response_format
 from classifiers.retrieval import PATH_SEPARATOR
 from gateway.documents.chunking import Chunk
 from gateway.documents.reading import SourceDocument

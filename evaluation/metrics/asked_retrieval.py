@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from classifiers import ClassifierError
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score
-from evaluation.metrics.asking import Examiner, Steps, determined, lacking
+from evaluation.metrics.examiner import Examiner, Steps, determined, lacking
 from evaluation.metrics.retrieval import average_precision
 
 __all__ = ["AttributedRecall", "UsefulPrecision"]

@@ -24,7 +24,7 @@ from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.text import has_words
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score
-from evaluation.metrics.asking import Steps, determined, lacking
+from evaluation.metrics.examiner import Steps, determined, lacking
 from evaluation.metrics.statements import StatementJudge
 
 __all__ = ["CitationSupport"]

@@ -33,7 +33,7 @@ from classifiers import ClassifierError
 from encoders import Encoder
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score
-from evaluation.metrics.asking import Examiner, Steps, determined, lacking
+from evaluation.metrics.examiner import Examiner, Steps, determined, lacking
 from evaluation.metrics.statements import AskedStatements, StatementJudge, Support
 
 __all__ = ["AnswerCorrectness", "AskedFactuality", "Factuality", "LocalFactuality", "Matched", "f_beta"]

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from classifiers.text import normalise
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score
-from evaluation.metrics.asking import Examiner, Steps, determined, lacking
+from evaluation.metrics.examiner import Examiner, Steps, determined, lacking
 
 __all__ = ["GptRanking"]
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from classifiers.text import normalise
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score, Undetermined
-from evaluation.metrics.asking import lacking
+from evaluation.metrics.examiner import lacking
 
 __all__ = ["LabelAccuracy"]
 

@@ -21,7 +21,7 @@ from openai import AsyncOpenAI, OpenAIError
 from classifiers import ClassifierError
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score
-from evaluation.metrics.asking import PROMPTS, Steps, determined, lacking, prompt_of
+from evaluation.metrics.examiner import PROMPTS, Steps, determined, lacking, prompt_of
 
 __all__ = ["EchoedTokens", "TokenLikelihood", "TokenScorer"]
 

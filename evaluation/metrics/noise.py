@@ -21,7 +21,7 @@ from typing import Any, Literal
 from classifiers import ClassifierError
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score
-from evaluation.metrics.asking import Steps, determined, lacking
+from evaluation.metrics.examiner import Steps, determined, lacking
 from evaluation.metrics.statements import StatementJudge
 
 __all__ = ["NoiseRobustness"]

@@ -12,7 +12,7 @@ from rapidfuzz.distance import LCSseq
 from classifiers.faithfulness.wording import folded, units
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score, Undetermined
-from evaluation.metrics.asking import lacking
+from evaluation.metrics.examiner import lacking
 
 __all__ = ["Length", "RougeL", "rouge_l"]
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from classifiers.asking import AsksModel
+from classifiers.model_replies import AsksModel
 from encoders import Encoder
 from evaluation.metrics import Metric
 from evaluation.metrics.asked_retrieval import AttributedRecall, UsefulPrecision
-from evaluation.metrics.asking import Examiner
 from evaluation.metrics.citations import CitationSupport
 from evaluation.metrics.context_relevance import ContextSimilarity, ExtractedSentences, RatedContexts
 from evaluation.metrics.correctness import AnswerCorrectness, AskedFactuality, LocalFactuality
+from evaluation.metrics.examiner import Examiner
 from evaluation.metrics.faithfulness import Faithfulness
 from evaluation.metrics.gpt_ranking import GptRanking
 from evaluation.metrics.gpt_score import GptScore

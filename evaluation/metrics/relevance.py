@@ -24,7 +24,7 @@ from classifiers import ClassifierError
 from encoders import Encoder
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score
-from evaluation.metrics.asking import Examiner, Steps, determined, lacking
+from evaluation.metrics.examiner import Examiner, Steps, determined, lacking
 
 __all__ = ["AnswerRelevance", "QuestionAnswerSimilarity"]
 

@@ -35,7 +35,7 @@ from rapidfuzz.distance import Levenshtein
 from classifiers.faithfulness.wording import folded, is_cjk, units
 from evaluation.answers.cases import AnsweredCase, Context
 from evaluation.metrics import Measured, Score, Undetermined
-from evaluation.metrics.asking import lacking
+from evaluation.metrics.examiner import lacking
 
 __all__ = ["ContextPrecision", "ContextRecall", "Matching", "RankedContextPrecision", "average_precision"]
 

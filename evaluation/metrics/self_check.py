@@ -25,7 +25,7 @@ from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.faithfulness.wording import folded, units
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score
-from evaluation.metrics.asking import Examiner, Steps, determined, lacking
+from evaluation.metrics.examiner import Examiner, Steps, determined, lacking
 from evaluation.metrics.statements import StatementJudge
 
 __all__ = ["AskedSelfCheck", "ModelSamples", "NgramSelfCheck", "Samples"]

@@ -17,7 +17,7 @@ from classifiers.faithfulness.llm import LlmJudge
 from classifiers.faithfulness.statements import Statement, statements
 from classifiers.faithfulness.weighing import EvidenceModel
 from classifiers.text import has_words
-from evaluation.metrics.asking import Examiner, Steps
+from evaluation.metrics.examiner import Examiner, Steps
 
 __all__ = ["AskedStatements", "LocalStatements", "StatementJudge", "Support"]
 

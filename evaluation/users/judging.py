@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from classifiers import ClassifierError
-from classifiers.asking import AsksModel, read_object, response_format
+from classifiers.model_replies import AsksModel, read_object, response_format
 from evaluation.answers.cases import AnswerCase
 from evaluation.answers.results import Said
 from evaluation.users.playing import prompt

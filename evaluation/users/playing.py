@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from pydantic import BaseModel, ConfigDict
 
-from classifiers.asking import AsksModel, read_object, response_format
+from classifiers.model_replies import AsksModel, read_object, response_format
 from evaluation.answers.cases import AnswerCase
 from evaluation.users.personas import LANGUAGES, Persona
 from gateway.domain import Turn

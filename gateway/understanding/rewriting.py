@@ -13,7 +13,7 @@ import structlog
 from pydantic import BaseModel, ConfigDict
 
 from classifiers import ClassifierError
-from classifiers.asking import read_object, response_format
+from classifiers.model_replies import read_object, response_format
 from gateway.domain import Turn
 from gateway.errors import UpstreamUnavailable
 from gateway.language import language_of

@@ -20,9 +20,9 @@ from encoders.testing import HashingEncoder
 from evaluation.answers.cases import AnswerCase, AnsweredCase, Context
 from evaluation.metrics import Measured, Metric, Score
 from evaluation.metrics.asked_retrieval import AttributedRecall, UsefulPrecision
-from evaluation.metrics.asking import Examiner
 from evaluation.metrics.context_relevance import RatedContexts
 from evaluation.metrics.correctness import AnswerCorrectness, AskedFactuality
+from evaluation.metrics.examiner import Examiner
 from evaluation.metrics.faithfulness import Faithfulness
 from evaluation.metrics.noise import NoiseRobustness
 from evaluation.metrics.relevance import AnswerRelevance

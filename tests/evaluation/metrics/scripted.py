@@ -9,7 +9,7 @@ from typing import Any
 
 from classifiers import ClassifierError
 from evaluation.answers.cases import AnswerCase, AnsweredCase, Context
-from evaluation.metrics.asking import Examiner
+from evaluation.metrics.examiner import Examiner
 
 Replies = Mapping[str, list[Any]]  # objects become JSON; texts stay as they are
 

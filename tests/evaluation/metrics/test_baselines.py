@@ -14,7 +14,7 @@ from classifiers.testing import DeadFaithfulness, ScriptedFaithfulness
 from encoders.testing import HashingEncoder
 from evaluation.metrics import Measured, Score, Undetermined
 from evaluation.metrics.aggregates import NullContexts, false_positives, separated, smallest_k
-from evaluation.metrics.asking import Examiner
+from evaluation.metrics.examiner import Examiner
 from evaluation.metrics.faithfulness import Faithfulness
 from evaluation.metrics.gpt_ranking import GptRanking
 from evaluation.metrics.gpt_score import GptScore

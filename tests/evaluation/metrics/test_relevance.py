@@ -8,8 +8,8 @@ import pytest
 
 from encoders.testing import HashingEncoder
 from evaluation.metrics import Score, Undetermined
-from evaluation.metrics.asking import Examiner
 from evaluation.metrics.context_relevance import ContextSimilarity, ExtractedSentences, RatedContexts
+from evaluation.metrics.examiner import Examiner
 from evaluation.metrics.relevance import AnswerRelevance, QuestionAnswerSimilarity
 from tests.evaluation.metrics.scripted import ScriptedModel, answered, examiner
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from classifiers import ClassifierError
-from classifiers.asking import AsksModel, read_object, response_format
+from classifiers.model_replies import AsksModel, read_object, response_format
 from encoders import EncoderError
 from evaluation.answers.cases import AnsweredCase
 from evaluation.metrics import Measured, Score, Undetermined

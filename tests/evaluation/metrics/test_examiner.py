@@ -11,10 +11,10 @@ from classifiers import ClassifierError
 from encoders.testing import HashingEncoder
 from evaluation.metrics import Metric, Score, Undetermined
 from evaluation.metrics.asked_retrieval import AttributedRecall, UsefulPrecision
-from evaluation.metrics.asking import LANGUAGES, Examiner, prompt_of
 from evaluation.metrics.citations import CitationSupport
 from evaluation.metrics.context_relevance import ExtractedSentences, RatedContexts
 from evaluation.metrics.correctness import AnswerCorrectness, AskedFactuality
+from evaluation.metrics.examiner import LANGUAGES, Examiner, prompt_of
 from evaluation.metrics.gpt_ranking import GptRanking
 from evaluation.metrics.gpt_score import GptScore
 from evaluation.metrics.noise import NoiseRobustness
