@@ -46,8 +46,13 @@ __all__ = [
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 EntryId = Annotated[str | None, BeforeValidator(lambda value: None if value == "" else value)]
-Listed = BeforeValidator(listed)
+# A list in a cell is written as JSON; a bare text in its place is a mistake, as it is in JSON Lines.
+Listed = BeforeValidator(lambda value: value if _is_bare(value) else listed(value))
 Row = TypeVar("Row", bound=BaseModel)
+
+
+def _is_bare(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and not value.lstrip().startswith("[")
 
 
 class _InALanguage(BaseModel):
