@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 
-from encoders.scripts import EAST_ASIAN, HIRAGANA, KATAKANA
-from encoders.spelling import one_spelling
+from languages.scripts import EAST_ASIAN, HIRAGANA, INVISIBLE, KATAKANA
+from languages.spelling import one_spelling
 
 __all__ = ["has_kana", "has_words", "kana_alone", "mostly_cjk", "normalise", "only_words"]
 
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
-)
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _SPACE = re.compile(r"\s+")
 _KANA = re.compile(f"[{HIRAGANA}{KATAKANA}]")
 _HIRAGANA = re.compile(f"[{HIRAGANA}ー]")

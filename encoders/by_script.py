@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from encoders import EncoderIdentity, OpenEncoder, Vector
 from encoders.pairs import PairModel
-from encoders.scripts import EAST_ASIAN
-from encoders.spelling import one_spelling
+from languages.scripts import EAST_ASIAN
+from languages.spelling import one_spelling
 
 __all__ = ["ByScript", "PairsByScript"]
 

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from encoders import Encoder, EncoderIdentity, Vector
-from encoders.remembering import text_key
+from languages.remembering import text_key
 
 __all__ = ["LARGEST_CALL", "MemoEncoder"]
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encoders.memo import LARGEST_CALL
-from encoders.remembering import text_key
 from encoders.runtime import OnnxModel
+from languages.remembering import text_key
 
 __all__ = ["MemoPairModel", "OnnxPairModel", "PairModel"]
 

@@ -28,7 +28,7 @@ from cache.transfer.columns import DAYS, HEADINGS, REQUIRED, SHARED, incoming, i
 from cache.transfer.numbering import split_number
 from evaluation.rows import DEFAULT, listed, problem_of, rows
 from gateway.errors import InvalidRequest
-from gateway.language import Language, language_of
+from languages.identification import Language, language_of
 
 __all__ = [
     "Answer",

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from cache.transfer.tables import RowProblem, read_table
 from encoders.problems import first_problem
 from gateway.errors import InvalidRequest
-from gateway.language import Language
+from languages.identification import Language
 
 __all__ = ["DEFAULT", "listed", "problem_of", "rows"]
 

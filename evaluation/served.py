@@ -19,7 +19,6 @@ from gateway.checking.opening import judge_apart
 from gateway.checking.promises import PROMISE, FaithfulnessPromises, MadeFor, can_be_cut
 from gateway.errors import InvalidRequest
 from gateway.gatekeeping.promises import GatePromises
-from gateway.language import ASKED_IN
 from gateway.settings import Settings
 from gateway.stages import Judge
 from gateway.stores import open_database, open_stores
@@ -68,7 +67,7 @@ async def carry_over_shelf(
     for file in files:
         async with open_database(scratch) as database:
             store = EntryStore(database)
-            report = await import_entries(store, tenant, file, by="sekisho evaluate", languages=ASKED_IN)
+            report = await import_entries(store, tenant, file, by="sekisho evaluate")
         if report.refused:
             row = report.refused[0]
             raise InvalidRequest(f"{file}, line {row.line}: {row.field}: {row.expected}")

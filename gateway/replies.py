@@ -21,9 +21,9 @@ from gateway.domain import (
     Reply,
     Understood,
 )
-from gateway.language import language_of
 from gateway.settings import PolicySettings, ReplySettings
 from gateway.settings.templates import fill
+from languages.identification import language_of
 
 __all__ = ["Replies"]
 

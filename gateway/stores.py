@@ -28,9 +28,9 @@ from encoders.sentence_transformers import SentenceTransformersEncoder
 from encoders.shipped import load_shipped, load_shipped_answering, load_shipped_pairs
 from gateway.documents.ingestion import Documents
 from gateway.documents.passages import PassageSearch
-from gateway.language import Language, language_of
 from gateway.review.entries.rereview import follow_renamed, outdate_and_ask
 from gateway.settings import Settings
+from languages.identification import Language, language_of
 from storage.edge import EdgeIndex
 from storage.resealing import check_keys
 from storage.sql import Database

@@ -17,8 +17,8 @@ from typing import Final
 
 from qdrant_edge import Bm25, Bm25Config, SparseVector, TokenizerType
 
-from encoders.scripts import EAST_ASIAN
-from encoders.spelling import one_spelling, spelling_digest
+from languages.scripts import EAST_ASIAN
+from languages.spelling import one_spelling, spelling_digest
 
 __all__ = ["Lexicon", "Words"]
 

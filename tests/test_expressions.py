@@ -14,7 +14,7 @@ from types import FrameType, ModuleType
 
 import pytest
 
-from gateway.language import LANGUAGES
+from languages.identification import LANGUAGES
 from tests.pumping import pumped
 from tests.test_architecture import MODULES
 

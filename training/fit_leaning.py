@@ -26,10 +26,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
 from encoders.shipped import load_shipped_leaning
-from gateway.language import Language
 from gateway.understanding.leaning import as_read, said_before, shown
 from gateway.understanding.weighing import Weights, signs
 from gateway.understanding.wording import wording
+from languages.identification import Language
 from training.command import fit_command, rows
 from training.written_turns import written_turns
 

@@ -17,8 +17,8 @@ from classifiers.faithfulness.evidence import Contexts, Evidence
 from classifiers.faithfulness.examination import laid_beside
 from classifiers.faithfulness.local import Pair, contradicted, figures, to_read
 from classifiers.faithfulness.statements import statements
-from classifiers.faithfulness.statements.segmentation import script_language
 from encoders.pairs import PairModel
+from languages.identification import script_language
 from training.command import rows
 from training.written_statements import Written, written_statements
 

@@ -36,7 +36,7 @@ from sklearn.model_selection import cross_val_predict
 from wordfreq import get_frequency_dict
 
 from encoders.onnx import OnnxEncoder
-from encoders.words import word_reader
+from languages.words import word_reader
 
 SIBLINGS: Final = yaml.safe_load(Path(__file__).with_name("siblings.yaml").read_text(encoding="utf-8"))
 TARGET: Final = Path(__file__).resolve().parent.parent / "cache" / "reading" / "thesaurus"

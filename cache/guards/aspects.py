@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 from cache.guards import Compared, about_any, quoted
 from cache.reading.tables import Found, Terms, read_table
 from cache.reading.words import REMEMBERED, overlap, read_text
-from encoders.remembering import remembered
+from languages.remembering import remembered
 
 __all__ = ["AspectsGuard"]
 

@@ -19,7 +19,7 @@ from cache.guards import Compared, about_any, quoted
 from cache.guards.polarity import is_negated
 from cache.reading.tables import Found, Terms, read_table
 from cache.reading.words import REMEMBERED, Text, overlap, read_text
-from encoders.remembering import remembered
+from languages.remembering import remembered
 
 __all__ = ["ClassesGuard"]
 

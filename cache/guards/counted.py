@@ -10,8 +10,8 @@ from typing import NamedTuple
 from cache.guards import quoted
 from cache.reading.numerals import numerals
 from cache.reading.words import REMEMBERED, Text, content_word, read_text
-from encoders.remembering import remembered
-from encoders.scripts import HAN, KATAKANA
+from languages.remembering import remembered
+from languages.scripts import HAN, KATAKANA
 
 __all__ = ["counted_otherwise"]
 

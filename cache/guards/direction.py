@@ -15,9 +15,9 @@ from cache.guards.since import turned_round
 from cache.guards.voice import done_to
 from cache.reading.tables import read_table
 from cache.reading.words import REMEMBERED, Text, content_word
-from encoders.remembering import remembered
-from encoders.scripts import HAN, KATAKANA
-from encoders.words import Word
+from languages.remembering import remembered
+from languages.scripts import HAN, KATAKANA
+from languages.words import Word
 
 __all__ = ["DirectionGuard"]
 

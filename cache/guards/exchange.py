@@ -13,8 +13,8 @@ from typing import Final
 from cache.guards import Compared, quoted
 from cache.guards.asker import done_by_the_other
 from cache.reading.words import Text, content_word, read_text, within
-from encoders.scripts import HAN, KATAKANA
-from encoders.words import Kind
+from languages.scripts import HAN, KATAKANA
+from languages.words import Kind
 
 __all__ = ["ExchangeGuard"]
 

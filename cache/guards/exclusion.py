@@ -11,8 +11,8 @@ from typing import Self
 from cache.guards import Compared
 from cache.reading.tables import Found, Terms, read_table
 from cache.reading.words import REMEMBERED, Text, content_word
-from encoders.remembering import remembered
-from encoders.words import Word, word_reader
+from languages.remembering import remembered
+from languages.words import Word, word_reader
 
 __all__ = ["ExclusionGuard"]
 

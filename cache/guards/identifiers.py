@@ -10,7 +10,7 @@ from cache.guards import Compared, about_any
 from cache.reading.tables import read_table
 from cache.reading.text import normalise
 from cache.reading.words import REMEMBERED, Text, overlap
-from encoders.remembering import remembered
+from languages.remembering import remembered
 
 __all__ = ["IdentifierGuard", "identifiers", "without_identifiers"]
 

@@ -17,9 +17,9 @@ from cache.guards import Compared, about_any
 from cache.reading.tables import read_table
 from cache.reading.wording import WORDED, left_over
 from cache.reading.words import REMEMBERED, Text, content_word, overlap
-from encoders.remembering import remembered
-from encoders.scripts import KATAKANA
-from encoders.words import Word
+from languages.remembering import remembered
+from languages.scripts import KATAKANA
+from languages.words import Word
 
 __all__ = ["NamesGuard"]
 

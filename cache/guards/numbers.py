@@ -15,7 +15,7 @@ from cache.guards.identifiers import without_identifiers
 from cache.reading.numerals import Numerals, numerals
 from cache.reading.tables import read_table
 from cache.reading.words import REMEMBERED, Text, overlap
-from encoders.remembering import remembered
+from languages.remembering import remembered
 
 __all__ = ["NumberGuard", "Quantity", "number_words"]
 

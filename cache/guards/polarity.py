@@ -12,8 +12,8 @@ from typing import Any, Self
 from cache.guards import Compared
 from cache.reading.tables import Found, Terms, read_table
 from cache.reading.words import REMEMBERED, Text, clauses, content_word, overlap, read_text
-from encoders.remembering import remembered
-from encoders.words import Word, word_reader
+from languages.remembering import remembered
+from languages.words import Word, word_reader
 
 __all__ = ["PolarityGuard", "is_negated"]
 

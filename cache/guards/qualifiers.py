@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Self
 from cache.guards import Compared, about_any
 from cache.reading.tables import Found, Terms, read_table
 from cache.reading.words import REMEMBERED, Text, content_word, overlap, read_text
-from encoders.remembering import remembered
-from encoders.scripts import HAN, KATAKANA
+from languages.remembering import remembered
+from languages.scripts import HAN, KATAKANA
 
 __all__ = ["QualifiersGuard"]
 

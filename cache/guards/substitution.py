@@ -19,8 +19,8 @@ from cache.reading.numerals import numerals
 from cache.reading.tables import Found, read_table
 from cache.reading.wording import WORDED, agreement
 from cache.reading.words import REMEMBERED, Text, content_word
-from encoders.remembering import remembered
-from encoders.words import Word
+from languages.remembering import remembered
+from languages.words import Word
 
 __all__ = ["SubstitutionGuard"]
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 from cache.guards import Compared
 from cache.reading.tables import Found, Terms, read_table
 from cache.reading.words import REMEMBERED, Text, clauses
-from encoders.remembering import remembered
+from languages.remembering import remembered
 
 __all__ = ["UndoingGuard"]
 

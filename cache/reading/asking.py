@@ -21,7 +21,7 @@ from cache.reading.tables import read_table
 from cache.reading.text import normalise
 from cache.reading.wording import WORDED, left_over
 from cache.reading.words import read_text
-from encoders.remembering import remembered
+from languages.remembering import remembered
 
 __all__ = ["asked_only", "guarded_readings", "readings", "says_all"]
 

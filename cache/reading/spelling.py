@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from cache.reading.numerals import numerals
 from encoders import Encoder, Vector
-from encoders.remembering import remembered
-from encoders.spelling import one_spelling
-from encoders.words import simplified
+from languages.remembering import remembered
+from languages.spelling import one_spelling
+from languages.words import simplified
 
 __all__ = ["encode_spelt", "spelt"]
 

@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from encoders.remembering import remembered, text_key
-from encoders.scripts import EAST_ASIAN
+from languages.remembering import remembered, text_key
+from languages.scripts import EAST_ASIAN, INVISIBLE
 
 __all__ = [
     "Grams",
@@ -35,7 +35,7 @@ class Pieces(NamedTuple):
     grams: Grams
 
 
-_INVISIBLE = re.compile(r"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _SUPERSCRIPT = re.compile(r"(?<=\d)[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _DASHES = re.compile(r"[\u2010-\u2015\u2212\u2500\u2501\ufe58\ufe63\uff0d]")
 _KANA_DASH = re.compile(r"(?<=[\u30a1-\u30fa\u30fc])-(?=[\u3041-\u30ff\u4e00-\u9fff]|[^\w-]|$)")

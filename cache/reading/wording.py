@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from cache.reading.spelling import spelt
 from cache.reading.tables import read_table
 from cache.reading.text import is_cjk
-from encoders.remembering import remembered
-from encoders.words import Kind, Word, word_reader
+from languages.remembering import remembered
+from languages.words import Kind, Word, word_reader
 
 __all__ = ["WORDED", "Term", "Wording", "agreement", "agreements", "left_over", "terms"]
 

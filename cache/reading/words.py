@@ -10,8 +10,8 @@ from functools import cache
 
 from cache.reading.tables import read_table
 from cache.reading.text import normalise
-from encoders.remembering import remembered
-from encoders.words import Word, simplified, word_reader
+from languages.remembering import remembered
+from languages.words import Word, simplified, word_reader
 
 __all__ = ["REMEMBERED", "Text", "clauses", "content_word", "load_words", "overlap", "read_text", "within"]
 

@@ -10,6 +10,7 @@ from typing import get_args
 from cache.entries import Entry, EntryKind, Source
 from cache.errors import InvalidEntry, TooLong
 from cache.reading.text import normalise
+from languages.identification import LANGUAGES
 
 __all__ = ["GROUP", "Content", "checked", "content_of"]
 
@@ -18,7 +19,6 @@ LONGEST_ANSWER = 32_000  # a cell of a spreadsheet holds 32,767 characters
 MOST_PHRASINGS = 200
 MOST_SOURCES = 30
 LONGEST_DOCUMENT = 1024  # characters of its name
-_LANGUAGE = re.compile(r"[a-z]{2}")
 GROUP = re.compile(r"([a-z][a-z0-9_]{0,39})?")  # nothing is everybody of the tenant
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
@@ -63,10 +63,9 @@ def checked(content: Content) -> Content:
     """
     if content.kind not in get_args(EntryKind):
         raise InvalidEntry("kind", f"expected ground_truth or confirmed_answer, found “{content.kind}”")
-    if not _LANGUAGE.fullmatch(content.language):
-        raise InvalidEntry(
-            "language", f"expected an ISO 639-1 code such as en or ja, found “{content.language}”"
-        )
+    if content.language not in LANGUAGES:  # nobody asks in it
+        expected = f"expected {', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]}"
+        raise InvalidEntry("language", f"{expected}, found “{content.language[:50]}”")
     if not GROUP.fullmatch(content.group):
         expected = "expected at most 40 of a-z, 0-9 and _, a letter first, or nothing for everybody"
         raise InvalidEntry("group", f"{expected}, found “{content.group[:50]}”")

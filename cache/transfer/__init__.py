@@ -45,11 +45,11 @@ from cache.transfer.columns import (
 )
 from cache.transfer.numbering import split_number
 from cache.transfer.tables import Row, RowProblem, format_of, read_table, write_table
+from languages.identification import language_of
 from storage.replacing import replacing
 
 __all__ = [
     "ImportReport",
-    "Languages",
     "Refusal",
     "Remark",
     "copy_entries",
@@ -84,27 +84,6 @@ class Remark:
     found: str
 
 
-@dataclass(frozen=True, slots=True)
-class Languages:
-    """The languages that questions are asked in; an entry of another one would never be found.
-
-    `written` says which of them a text is in; its second value decides where the text alone can't.
-    """
-
-    asked: tuple[str, ...]
-    written: Callable[[str, str], str]
-
-    def check(self, language: str) -> None:
-        """Refuse a language that nobody is answered in.
-
-        Raises:
-            InvalidEntry: naming those that somebody is.
-        """
-        if language not in self.asked:
-            known = f"{', '.join(self.asked[:-1])} or {self.asked[-1]}"
-            raise InvalidEntry("language", f"expected {known}, found “{language[:50]}”")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
     """What became of the rows of a file."""
@@ -123,20 +102,19 @@ async def import_entries(
     *,
     by: str,
     language: str | None = None,
-    languages: Languages | None = None,
     progress: Callable[[int], object] | None = None,
     keep: bool = True,
 ) -> ImportReport:
     """Import a file; rows that can't be used are refused by line, the rest is kept.
 
-    `language` stands for an empty language; one that is not among `languages` is refused.
+    `language` stands for an empty language.
     `progress` is told the number of rows after each batch. Without `keep` nothing is changed: the
     report says what would become of the rows, batch by batch.
 
     Raises:
         UnreadableTable: if the file as a whole can't be read; rows before the fault are kept.
     """
-    reading = _Reading(language, languages, store.today)
+    reading = _Reading(language, store.today)
     rows = await to_thread.run_sync(
         lambda: read_table(path, required=REQUIRED, headings=HEADINGS, shared=SHARED, days=DAYS, read=is_read)
     )
@@ -220,9 +198,8 @@ def read_faq(path: Path) -> list[Incoming]:
 class _Reading:
     """A file while its rows come in, and what became of them so far."""
 
-    def __init__(self, language: str | None, languages: Languages | None, today: date) -> None:
+    def __init__(self, language: str | None, today: date) -> None:
         self._language = language
-        self._languages = languages
         self._today = today
         self._counts = {"created": 0, "edited": 0, "unchanged": 0}
         self._refused: list[Refusal] = []
@@ -275,7 +252,7 @@ class _Reading:
 
     def _read_script(self, line: int, entry: Entry) -> None:
         """Remark on an entry that nobody who asks its question in these words is served."""
-        found = self._languages.written(entry.question, entry.language) if self._languages else entry.language
+        found = language_of(entry.question, hint=entry.language, default="ja")
         if found != entry.language:
             says = (
                 f"the question reads as {found}, and only who asks in {entry.language} is served its answer"
@@ -327,8 +304,6 @@ class _Reading:
             self._unknown.setdefault(name, row.line)
         parsed = incoming(row.values, self._language)
         parsed = replace(parsed, content=self._unnumbered(row.line, parsed.content))
-        if self._languages:
-            self._languages.check(parsed.content.language)
         if parsed.id is not None and self._ids.setdefault(parsed.id, row.line) != row.line:
             expected = f"expected another than in line {self._ids[parsed.id]}, found “{parsed.id}” again"
             raise InvalidEntry("id", expected)

@@ -9,7 +9,7 @@ from classifiers.faithfulness import StatementState, StatementVerdict, Unchecked
 from classifiers.faithfulness.evidence import Contexts, Evidence, Novelty
 from classifiers.faithfulness.placing import new_parts, span_of
 from classifiers.faithfulness.statements import Statement, statements_to_judge
-from classifiers.faithfulness.statements.segmentation import script_language
+from languages.identification import script_language
 
 __all__ = ["NO_PLACE", "Examined", "examine", "foreign", "laid_beside"]
 

@@ -7,10 +7,10 @@ from functools import cached_property
 
 from classifiers.faithfulness.quantities import quantities
 from classifiers.faithfulness.quantities.pool import Quantity, QuantityPool
-from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.faithfulness.wording import Terms, folded, lexicon, terms
-from encoders.scripts import HAN, KATAKANA
-from encoders.words import Word, word_reader
+from languages.identification import script_language
+from languages.scripts import HAN, KATAKANA
+from languages.words import Word, word_reader
 
 __all__ = ["Line"]
 

@@ -31,9 +31,9 @@ from classifiers.faithfulness import (
 from classifiers.faithfulness.evidence import Contexts, Evidence
 from classifiers.faithfulness.placing import left_out, new_parts, placed, span_of
 from classifiers.faithfulness.statements import Statement, statements, too_long
-from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.faithfulness.wording import folded
 from classifiers.model_replies import AsksModel, read_object, response_format
+from languages.identification import script_language
 
 __all__ = ["LlmJudge"]
 

@@ -17,10 +17,10 @@ from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unch
 from classifiers.faithfulness.evidence import Contexts, Evidence, Features
 from classifiers.faithfulness.examination import NO_PLACE, Examined, examine
 from classifiers.faithfulness.statements import Statement
-from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.faithfulness.weighing import BELOW_CUT, EvidenceModel, weighed
 from encoders import EncoderError
 from encoders.pairs import PairModel
+from languages.identification import script_language
 
 __all__ = ["FIGURES", "SHIPPED", "LocalJudge", "Pair", "contradicted", "figures", "to_read"]
 

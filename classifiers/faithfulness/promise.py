@@ -22,7 +22,7 @@ from classifiers.faithfulness import (
     Unchecked,
     verdict_of,
 )
-from classifiers.faithfulness.statements.segmentation import script_language
+from languages.identification import script_language
 
 __all__ = [
     "LEAST_CUT",

@@ -17,15 +17,10 @@ from typing import Literal
 from classifiers.faithfulness import Checked, StatementVerdict
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.statements.citations import CITATION
-from classifiers.faithfulness.statements.segmentation import (
-    LIST_MARK,
-    Sentence,
-    lines,
-    script_language,
-    sentences,
-)
+from classifiers.faithfulness.statements.segmentation import LIST_MARK, Sentence, lines, sentences
 from classifiers.faithfulness.statements.speech_acts import speech_act
 from classifiers.faithfulness.wording import weight
+from languages.identification import script_language
 
 __all__ = ["Repaired", "repaired"]
 

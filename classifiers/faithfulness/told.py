@@ -16,7 +16,7 @@ import yaml
 
 from classifiers.faithfulness.quantities import quantities
 from classifiers.faithfulness.quantities.pool import Quantity
-from classifiers.faithfulness.statements.segmentation import script_language
+from languages.identification import script_language
 
 __all__ = ["told_numbers"]
 

@@ -11,8 +11,8 @@ from typing import Any, Final, Self
 from classifiers import ClassifierError
 from classifiers.faithfulness import StatementVerdict
 from classifiers.faithfulness.examination import Examined
-from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.weights import probability, read_weights
+from languages.identification import script_language
 
 __all__ = ["BELOW_CUT", "EvidenceModel", "Weights", "weighed"]
 

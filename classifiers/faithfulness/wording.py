@@ -14,8 +14,8 @@ from math import fsum
 from sys import intern
 from typing import Any
 
-from encoders.scripts import EAST_ASIAN, HAN, HIRAGANA, KATAKANA
-from encoders.spelling import one_spelling
+from languages.scripts import EAST_ASIAN, HAN, HIRAGANA, KATAKANA
+from languages.spelling import one_spelling
 
 __all__ = [
     "IN_HIRAGANA",

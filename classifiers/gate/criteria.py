@@ -22,8 +22,9 @@ from classifiers.gate.detectors import Clear, Flagged
 from classifiers.gate.examples import LONGEST_QUESTION
 from classifiers.gate.rules import EVERY_RULE, TORN, Rules
 from classifiers.model_replies import AsksModel, read_object, response_format
-from classifiers.text import has_kana, has_words, mostly_cjk, normalise
+from classifiers.text import has_words, normalise
 from encoders import Encoded
+from languages.identification import script_language
 
 __all__ = ["CriteriaDetector", "CriteriaJudge", "Opinion", "SecondOpinion", "can_be_asked"]
 
@@ -78,7 +79,7 @@ class CriteriaJudge:
         given = json.dumps({"criteria": self._criteria, "question": text}, ensure_ascii=False)
         try:
             async with asyncio.timeout(self._timeout_s):
-                reply = await self._model.ask(_prompt(_language(text)), given, _FORMAT)
+                reply = await self._model.ask(_prompt(script_language(text)), given, _FORMAT)
         except TimeoutError:
             raise ClassifierError(f"{self.judge} did not answer within {self._timeout_s:g} s") from None
         read = read_object(reply, _Reply, judge=self.judge)
@@ -177,13 +178,6 @@ def _criteria(policy: Policy) -> dict[str, Any]:
         "may": shown(policy.may),
         "must_not": shown(policy.must_not) | {"topics": topics},
     }
-
-
-def _language(text: str) -> Literal["en", "ja", "zh"]:
-    """By script: it only chooses the words in which the model is asked."""
-    if has_kana(text):
-        return "ja"
-    return "zh" if mostly_cjk(text) else "en"
 
 
 @cache

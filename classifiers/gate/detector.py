@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
 from encoders import Encoded, Encoder, Vector
-from encoders.scripts import EAST_ASIAN
+from languages.scripts import EAST_ASIAN
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import HashingVectorizer

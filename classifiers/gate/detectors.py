@@ -14,7 +14,7 @@ from classifiers.gate.rules import EVERY_RULE, Rules
 from classifiers.text import normalise, only_words
 from encoders import Encoded, EncoderError
 from encoders.labels import Labeller
-from encoders.remembering import text_key
+from languages.remembering import text_key
 
 __all__ = ["Clear", "Detection", "Detector", "Failed", "Flagged", "LabelDetector", "Panel", "Seat"]
 

@@ -18,7 +18,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from classifiers.text import normalise
-from encoders.scripts import EAST_ASIAN
+from languages.scripts import EAST_ASIAN
 
 __all__ = ["hidden_forms"]
 

@@ -22,8 +22,8 @@ from classifiers.gate.shipped import Shipped
 from classifiers.gate.thinness import thin_notes
 from classifiers.text import has_kana, has_words, kana_alone, mostly_cjk, normalise, only_words
 from encoders import Encoded, Encoder, EncoderError, Vector, encode_one
-from encoders.remembering import text_key
-from encoders.words import simplified
+from languages.remembering import text_key
+from languages.words import simplified
 
 __all__ = ["JUDGE", "ExampleGate"]
 

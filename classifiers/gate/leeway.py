@@ -20,7 +20,7 @@ from scipy.special import stdtrit
 from classifiers.gate.contrast import Sample
 from classifiers.gate.lexical import lexical_share
 from encoders import Encoded, Vector
-from encoders.scripts import EAST_ASIAN, HAN, HIRAGANA, KATAKANA
+from languages.scripts import EAST_ASIAN, HAN, HIRAGANA, KATAKANA
 
 __all__ = ["NO_LEEWAY", "Leeway", "fit_leeway", "leeway_to", "names_a_thing"]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from classifiers.text import normalise
-from encoders.scripts import EAST_ASIAN, HIRAGANA
+from languages.scripts import EAST_ASIAN, HIRAGANA
 
 __all__ = ["Rarity", "lexical_share", "pieces"]
 

@@ -12,10 +12,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from classifiers import ClassifierError
-from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.model_replies import AsksModel, read_object, response_format
 from classifiers.retrieval import PassageEvidence, RelevanceJudge, RelevanceVerdict
 from encoders import Encoded
+from languages.identification import script_language
 
 __all__ = ["AskedQuery", "AskedRelevance", "OnReply"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from classifiers.faithfulness.wording import folded, rarity, terms
-from encoders.scripts import HIRAGANA
+from languages.scripts import HIRAGANA
 
 __all__ = ["asked_about", "coverage", "without_asking"]
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from classifiers import ClassifierError
-from classifiers.faithfulness.statements.segmentation import script_language, sentences
+from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.gate.lexical import Rarity, lexical_share
 from classifiers.retrieval import PassageEvidence, RelevanceVerdict
 from classifiers.retrieval.asking import asked_about
@@ -25,6 +25,7 @@ from classifiers.weights import probability, read_weights
 from encoders import Encoded, Encoder, EncoderError
 from encoders.memo import MemoEncoder
 from encoders.pairs import PairModel
+from languages.identification import script_language
 
 __all__ = ["ANSWERS_FROM", "READ", "SHIPPED", "PassageReader", "ReadingJudge", "ReadingModel", "Signals"]
 

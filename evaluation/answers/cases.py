@@ -41,7 +41,7 @@ from pydantic import (
 from evaluation.rows import DEFAULT, listed, problem_of, rows
 from gateway.domain import Turn
 from gateway.errors import InvalidRequest
-from gateway.language import Language, language_of
+from languages.identification import Language, language_of
 
 __all__ = ["AnswerCase", "AnsweredCase", "Context", "case_digest", "case_of", "read_answer_cases"]
 

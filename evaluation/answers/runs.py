@@ -21,7 +21,7 @@ from evaluation.answers.results import CaseResult, Identity
 from evaluation.answers.targets import OUT_OF_REACH
 from evaluation.answers.worker import Task
 from gateway.errors import InvalidRequest, UpstreamUnavailable
-from gateway.language import Language
+from languages.identification import Language
 
 __all__ = [
     "Finished",

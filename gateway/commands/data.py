@@ -22,13 +22,13 @@ from gateway.commands import ConfigOption, console, errors, on_all_cores, run, t
 from gateway.configuration.loading import find_settings
 from gateway.errors import InvalidRequest
 from gateway.exports import Exported, Period, write_export
-from gateway.language import ASKED_IN, Language
 from gateway.people.access import Keys, Role
 from gateway.people.tenants import known_tenants
 from gateway.rendering import Json
 from gateway.review.cases import as_answer_case, as_gate_case, entry_cases, reviewed_cases, traffic_cases
 from gateway.settings import Settings
 from gateway.stores import open_database, open_stores
+from languages.identification import Language
 from storage.replacing import replacing
 from storage.sql import Database
 from storage.vectors import IndexInUse, IndexUnavailable
@@ -95,7 +95,6 @@ def import_command(
                     file,
                     by="sekisho import",
                     language=language,
-                    languages=ASKED_IN,
                     progress=progress,
                 )
         changed = bool(report.created or report.edited)

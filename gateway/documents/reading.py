@@ -16,9 +16,9 @@ import yaml
 from bs4 import BeautifulSoup
 from markdownify import MarkdownConverter
 
-from classifiers.faithfulness.statements.segmentation import script_language
 from gateway.documents.chunking import Chunk, chunks, heading_of
 from gateway.errors import ConfigurationError
+from languages.identification import script_language
 from storage.texts import storable
 
 __all__ = ["RefusedFile", "SourceDocument", "read_documents"]

@@ -8,7 +8,7 @@ from cache.shelf import Shelf
 from classifiers.gate import Neighbour
 from classifiers.gate.lexical import lexical_share
 from encoders import Encoded, EncoderError
-from gateway.language import Language
+from languages.identification import Language
 from storage.outages import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 

@@ -15,10 +15,10 @@ from time import monotonic
 from classifiers.gate import GateVerdict
 from classifiers.gate.rules import TORN
 from encoders import Encoded, Encoder, encode_one
-from encoders.remembering import text_key
 from gateway.domain import Conversation, Question, Turn
 from gateway.gatekeeping.fragments import assembled
 from gateway.stages import Gate
+from languages.remembering import text_key
 
 __all__ = ["ConversationGate"]
 

@@ -6,9 +6,9 @@ import re
 from functools import partial
 
 from classifiers.gate.lists import Cut
-from encoders.scripts import EAST_ASIAN
-from encoders.words import WordReader, word_reader
-from gateway.language import Language, language_of
+from languages.identification import Language, language_of
+from languages.scripts import EAST_ASIAN
+from languages.words import WordReader, word_reader
 
 __all__ = ["word_cut"]
 

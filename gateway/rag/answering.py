@@ -11,7 +11,7 @@ from classifiers.gate.lexical import lexical_share
 from classifiers.retrieval import PassageEvidence, RelevanceJudge
 from encoders import Encoded
 from gateway.documents.passages import RETRIEVED, PassageSearch, RetrievedPassage
-from gateway.language import Language
+from languages.identification import Language
 from storage.outages import DatabaseUnavailable
 from storage.vectors import IndexUnavailable
 

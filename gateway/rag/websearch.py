@@ -20,11 +20,11 @@ import httpx2
 from classifiers import ClassifierError
 from classifiers.faithfulness.wording import folded, terms
 from classifiers.retrieval.asking import asked_about, without_asking
-from encoders.scripts import HAN, KATAKANA
 from gateway.documents.passages import RetrievedPassage
 from gateway.errors import UpstreamUnavailable
 from gateway.models.halves import whole
 from gateway.settings.corrective import WebSearchSettings
+from languages.scripts import HAN, KATAKANA
 
 __all__ = ["KeywordQuery", "SearxngSearch", "WebSearch", "WritesQuery", "keywords"]
 

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.language import Language
 from gateway.people.access import ReviewerDep
 from gateway.rendering import rendered
 from gateway.review.audits import AuditVerdict, Judgement, pause_if_wrong
 from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep
+from languages.identification import Language
 
 __all__ = ["router"]
 

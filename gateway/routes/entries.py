@@ -25,13 +25,13 @@ from cache.store.content import (
 from cache.store.queries import Filters
 from cache.trial.collisions import Would
 from gateway.assembly import Services
-from gateway.language import Language
 from gateway.people.access import ReviewerDep
 from gateway.rendering import rendered
 from gateway.review.entries.approval import Approval, collision_body, preview_body, would_be
 from gateway.review.entries.editing import edited, moved
 from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep
+from languages.identification import Language
 from storage.texts import storable
 
 __all__ = ["Answer", "Group", "Phrasing", "SourceBody", "router", "sources_of"]

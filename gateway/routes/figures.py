@@ -11,10 +11,10 @@ from gateway.figures.periods import LONGEST_DAYS, last_days
 from gateway.figures.questions import Behind
 from gateway.figures.rates import Rate
 from gateway.figures.report import Rates, Report
-from gateway.language import Language
 from gateway.people.access import Caller, ReviewerDep
 from gateway.rendering import rendered, rendered_object
 from gateway.routes.services import ServicesDep
+from languages.identification import Language
 
 __all__ = ["router"]
 

@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from cache.entries import EntryKind
 from cache.store.content import MOST_PHRASINGS, MOST_SOURCES
 from gateway.errors import NotFound
-from gateway.language import Language
 from gateway.people.access import ClientDep, ReviewerDep
 from gateway.rendering import rendered, rendered_object
 from gateway.review.closing import Closed, Review
@@ -21,6 +20,7 @@ from gateway.review.tickets import Ticket, TicketState
 from gateway.routes.entries import Answer, Group, Phrasing, SourceBody, sources_of
 from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep
+from languages.identification import Language
 
 __all__ = ["router"]
 

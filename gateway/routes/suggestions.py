@@ -8,13 +8,13 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict
 
 from cache.store.suggestions import SuggestionState
-from gateway.language import Language
 from gateway.people.access import ReviewerDep
 from gateway.rendering import rendered
 from gateway.review.entries.editing import phrased
 from gateway.routes.entries import Words
 from gateway.routes.refusals import index_now, refusals_named
 from gateway.routes.services import ServicesDep
+from languages.identification import Language
 
 __all__ = ["router"]
 

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 from pydantic import Field, PrivateAttr, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from gateway.language import Language
 from gateway.settings.console import ConsoleSettings, OidcSettings
 from gateway.settings.corrective import CorrectiveSettings, WebSearchSettings
 from gateway.settings.delivery import DeliverySettings
@@ -32,6 +31,7 @@ from gateway.settings.policy import (
     TopicSettings,
 )
 from gateway.settings.types import Name, RefusalStatus, Section, Url
+from languages.identification import Language
 from storage.address import driver_url
 from storage.sealing import Seal
 

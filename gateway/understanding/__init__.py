@@ -9,13 +9,13 @@ from dataclasses import replace
 
 from gateway.domain import Conversation, Question, Turn, Understood
 from gateway.errors import InvalidRequest
-from gateway.language import Language, language_of
 from gateway.understanding.follow_ups import FollowUps
 from gateway.understanding.replying import answers_the_bot, bot_asked, small_talk_language
 from gateway.understanding.rewriting import Completes, Rewriter
 from gateway.understanding.splitting import Asked, as_written, is_reply, questions_in, small_talk_in
 from gateway.understanding.vouching import Vouching
 from gateway.understanding.wording import Wording, wording
+from languages.identification import Language, language_of
 
 __all__ = ["Understanding"]
 

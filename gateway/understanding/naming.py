@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from encoders.scripts import HAN, KATAKANA
-from encoders.words import word_reader
 from gateway.understanding.wording import Wording
+from languages.scripts import HAN, KATAKANA
+from languages.words import word_reader
 
 __all__ = ["is_name", "naming_words", "stem"]
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from gateway.domain import Turn
-from gateway.language import LANGUAGES, Language
 from gateway.understanding.splitting import is_reply, questions_in
 from gateway.understanding.wording import Wording, wording
+from languages.identification import LANGUAGES, Language
 
 __all__ = ["answers_the_bot", "bot_asked", "small_talk_language"]
 

@@ -16,9 +16,9 @@ from classifiers import ClassifierError
 from classifiers.model_replies import read_object, response_format
 from gateway.domain import Turn
 from gateway.errors import UpstreamUnavailable
-from gateway.language import language_of
 from gateway.understanding.leaning import points_back
 from gateway.understanding.wording import Wording
+from languages.identification import language_of
 
 __all__ = ["Completes", "Completion", "Rewriter"]
 

@@ -10,10 +10,10 @@ from itertools import pairwise
 
 import sentencex
 
-from encoders.scripts import EAST_ASIAN
 from gateway.domain import SmallTalk
 from gateway.understanding.leaning import continues
 from gateway.understanding.wording import Wording
+from languages.scripts import EAST_ASIAN
 
 __all__ = ["Asked", "as_written", "is_reply", "questions_in", "small_talk_in"]
 

@@ -11,10 +11,10 @@ from collections import Counter
 from cache.entries import Entry
 from cache.matching import Hit
 from encoders import Encoder, EncoderError, encode_one
-from encoders.words import word_reader
 from gateway.domain import Conversation
 from gateway.stages import Cache
 from gateway.understanding.rarity import rarity
+from languages.words import word_reader
 from storage.sql import DatabaseUnavailable
 
 __all__ = ["Vouching", "names_subject_of"]

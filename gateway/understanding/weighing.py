@@ -14,11 +14,11 @@ from typing import Literal
 
 import yaml
 
-from gateway.language import Language
 from gateway.understanding.leaning import RULES, Shown, plain
 from gateway.understanding.naming import is_name, naming_words, stem
 from gateway.understanding.rarity import rarity
 from gateway.understanding.wording import Wording
+from languages.identification import Language
 
 __all__ = ["Caution", "Weights", "read_weights", "signs"]
 

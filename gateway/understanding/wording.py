@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from gateway.domain import SmallTalk
-from gateway.language import Language
+from languages.identification import Language
 
 __all__ = ["Wording", "wording"]
 

@@ -22,7 +22,6 @@ from gateway.documents.passages import PassageSearch
 from gateway.gatekeeping.scope import EntryScope
 from gateway.gatekeeping.turns import ConversationGate
 from gateway.handover import Handover
-from gateway.language import Language
 from gateway.metrics import Metrics
 from gateway.people.access import BootstrapKey, Keys
 from gateway.pipeline import Pipeline
@@ -37,6 +36,7 @@ from gateway.settings import PolicySettings, Settings
 from gateway.switched_off import NoGate
 from gateway.telemetry import Telemetry
 from gateway.understanding import Understanding
+from languages.identification import Language
 from storage.sql import Database
 from storage.testing import MemoryIndex
 from storage.vectors import VectorIndex

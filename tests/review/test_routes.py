@@ -19,7 +19,6 @@ from cache.shelf import Shelf
 from cache.store import EntryStore
 from cache.trial import Trials
 from encoders.testing import HashingEncoder
-from gateway.language import Language, language_of
 from gateway.metrics import Metrics
 from gateway.people.access import BootstrapKey, Keys
 from gateway.recording.outcomes import OutcomeLog
@@ -28,6 +27,7 @@ from gateway.review.tickets import Tickets
 from gateway.routes import documents, entries, feedback, review
 from gateway.settings import Settings
 from gateway.telemetry import Telemetry
+from languages.identification import Language, language_of
 from storage.schema import feedback as feedback_table
 from storage.schema import outcomes
 from storage.sql import Database

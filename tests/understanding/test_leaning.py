@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway.language import Language
 from gateway.understanding import Understanding
 from gateway.understanding.follow_ups import FollowUps
 from gateway.understanding.leaning import points_back, said_before
 from gateway.understanding.rarity import rarity
 from gateway.understanding.wording import wording
+from languages.identification import Language
 from tests.understanding.asking import BrokenModel, conversation, follow_ups
 from training.written_turns import read_turns
 

@@ -7,8 +7,8 @@ from time import perf_counter
 import pytest
 
 from gateway.errors import InvalidRequest
-from gateway.language import Language
 from gateway.understanding import Understanding
+from languages.identification import Language
 from tests.understanding.asking import conversation, follow_ups
 
 

@@ -6,9 +6,9 @@ from itertools import combinations
 
 import pytest
 
-from gateway.language import Language
 from gateway.understanding import Understanding
 from gateway.understanding.wording import wording
+from languages.identification import Language
 from tests.understanding.asking import conversation, follow_ups
 
 WANTS: dict[Language, str] = {

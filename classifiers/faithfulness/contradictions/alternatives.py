@@ -18,8 +18,8 @@ import yaml
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.said import Said
 from classifiers.faithfulness.statements.clauses import clauses
-from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.faithfulness.wording import IN_HIRAGANA, folded, is_cjk, stem, terms
+from languages.identification import script_language
 
 __all__ = ["agreed", "alternatives", "turned"]
 

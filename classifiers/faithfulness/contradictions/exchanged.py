@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from classifiers.faithfulness.contradictions.related_words import are_different_things
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.wording import IN_HIRAGANA, folded, is_cjk, lexicon, names, units
-from encoders.words import Word
+from languages.words import Word
 
 __all__ = ["LONGEST_ALIGNED", "exchanged_names", "exchanged_things", "replaced"]
 

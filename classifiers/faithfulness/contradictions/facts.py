@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from classifiers.faithfulness.lines import Line
 from classifiers.faithfulness.statements.clauses import clauses, subject_of
-from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.faithfulness.wording import IN_HIRAGANA, folded
+from languages.identification import script_language
 
 __all__ = ["Fact", "facts", "telling"]
 

@@ -12,8 +12,9 @@ from typing import Final
 from classifiers.faithfulness.statements.citations import without_sources
 from classifiers.faithfulness.statements.clauses import clauses
 from classifiers.faithfulness.statements.replies import is_reply, spelled_out
-from classifiers.faithfulness.statements.segmentation import Sentence, script_language, sentences
+from classifiers.faithfulness.statements.segmentation import Sentence, sentences
 from classifiers.faithfulness.statements.speech_acts import SpeechAct, refers, speech_act
+from languages.identification import script_language
 
 __all__ = ["Statement", "statements", "statements_to_judge", "too_long"]
 

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 
 from classifiers import ClassifierError
-from classifiers.faithfulness.statements.segmentation import script_language
 from classifiers.weights import probability
+from languages.identification import script_language
 
 __all__ = ["SHIPPED", "AsideModel", "asides", "features"]
 

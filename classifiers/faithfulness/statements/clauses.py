@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from classifiers.faithfulness.statements.segmentation import script_language
+from languages.identification import script_language
 
 __all__ = ["Clause", "clauses", "subject_of"]
 

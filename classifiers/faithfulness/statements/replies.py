@@ -14,8 +14,9 @@ from typing import Any, Final, Self
 
 import yaml
 
-from classifiers.faithfulness.statements.segmentation import script_language, sentences
+from classifiers.faithfulness.statements.segmentation import sentences
 from classifiers.faithfulness.statements.speech_acts import filled, plain_sentence
+from languages.identification import script_language
 
 __all__ = ["is_reply", "spelled_out"]
 

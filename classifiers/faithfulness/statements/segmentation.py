@@ -17,9 +17,9 @@ from typing import Literal
 
 import sentencex
 
-from encoders.scripts import HAN, HIRAGANA, KATAKANA
+from languages.identification import script_language
 
-__all__ = ["LIST_MARK", "Sentence", "announces", "lines", "script_language", "sentences"]
+__all__ = ["LIST_MARK", "Sentence", "announces", "lines", "sentences"]
 
 Kind = Literal["text", "item", "heading", "row", "code"]
 
@@ -68,11 +68,6 @@ SHORT = 60  # characters: longer than any enumerator, citation or abbreviation
 HARD_WRAP_COLUMNS = 60  # a line that is at least so long was broken by its width, not by its meaning
 
 
-KANA_RUNS = re.compile(f"[{HIRAGANA}{KATAKANA}]+")
-HAN_RUNS = re.compile(f"[{HAN}]+")
-LATIN_RUNS = re.compile("[A-Za-z]+")
-
-
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence, list item, table row, heading or block of code of a text."""
@@ -88,17 +83,6 @@ class _Block:
     start: int
     end: int
     kind: Kind
-
-
-def script_language(text: str) -> Literal["en", "ja", "zh"]:
-    """Which of the three rules of writing a text follows, by its letters."""
-    if text.isascii():
-        return "en"
-    kana, han = len("".join(KANA_RUNS.findall(text))), len("".join(HAN_RUNS.findall(text)))
-    latin = len("".join(LATIN_RUNS.findall(text)))
-    if (kana + han) * 4 < latin:
-        return "en"
-    return "ja" if kana * 20 > han else "zh" if han else "en"
 
 
 def announces(text: str) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from classifiers.faithfulness.statements.asides import asides
 from classifiers.faithfulness.statements.citations import MARK, NUMBERED
-from classifiers.faithfulness.statements.segmentation import script_language
+from languages.identification import script_language
 
 __all__ = ["SpeechAct", "filled", "final_mark", "plain_sentence", "refers", "ruled_act", "speech_act"]
 

@@ -16,7 +16,7 @@ from gateway.console.texts import Texts
 from gateway.console.visit import Visit
 from gateway.figures.hours import View
 from gateway.figures.periods import Period, last_days
-from gateway.language import Language
+from languages.identification import Language
 
 __all__ = ["DAYS", "Seen", "ended", "is_dark", "seen_by"]
 

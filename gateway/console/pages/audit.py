@@ -17,10 +17,10 @@ from gateway.console.pages.ticket_parts import card, passages
 from gateway.console.visit import Visit
 from gateway.errors import Conflict, NotFound
 from gateway.figures.people import wrong_rag_answers
-from gateway.language import LANGUAGES
 from gateway.review.audits import Audit, pause_if_wrong
 from gateway.review.audits.windows import AuditTier, ShelfReport, ShelfState, TopicReport
 from gateway.routes.refusals import index_now
+from languages.identification import LANGUAGES
 
 __all__ = ["show"]
 

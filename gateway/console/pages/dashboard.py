@@ -18,7 +18,7 @@ from gateway.console.figures.cards import Cards
 from gateway.console.figures.seen import DAYS, Seen, is_dark, seen_by
 from gateway.console.visit import Visit
 from gateway.figures.report import Report
-from gateway.language import LANGUAGES
+from languages.identification import LANGUAGES
 
 __all__ = ["show"]
 

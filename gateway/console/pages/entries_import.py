@@ -18,8 +18,8 @@ from gateway.console.components.figure import figure
 from gateway.console.components.reasons import expected_of
 from gateway.console.pages.ticket_parts import card
 from gateway.console.visit import Visit
-from gateway.language import ASKED_IN, LANGUAGES
 from gateway.routes.refusals import index_now
+from languages.identification import LANGUAGES
 
 __all__ = ["show"]
 
@@ -132,7 +132,6 @@ class _Page:
                 path,
                 by=self.visit.person.name,
                 language=self.language.value or None,
-                languages=ASKED_IN,
                 keep=keep,
             )
 

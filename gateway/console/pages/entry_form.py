@@ -11,7 +11,7 @@ from cache.entries import Entry, EntryKind, Source
 from cache.store.content import Content
 from gateway.console.visit import Visit
 from gateway.errors import InvalidRequest
-from gateway.language import LANGUAGES
+from languages.identification import LANGUAGES
 
 __all__ = ["Form"]
 

@@ -15,6 +15,7 @@ from cache.reading.text import character_grams, exact_key, is_cjk, normalise, wo
         ("“Quoted” text…", "quoted text"),
         ("don’t", "don't"),
         ("zero\u200bwidth\ufeff", "zerowidth"),
+        ("葛\U000e0100城市の\u034f料金", "葛城市の料金"),
         ("ｻｰﾊﾞｰの 再起動", "サーバーの再起動"),
         ("サーバの再起動", "サーバーの再起動。"),
         ("サ―バ―の再起動", "サーバーの再起動"),

@@ -251,7 +251,7 @@ async def test_two_entries_may_share_a_phrasing_if_never_valid_together(store: E
         ({"phrasings": tuple(f"{n}?" for n in range(201))}, "phrasings", "at most 200, found 201"),
         ({"answer": " "}, "answer", "expected a text"),
         ({"answer": "a\x00b"}, "answer", "control characters"),
-        ({"language": "english"}, "language", "ISO 639-1"),
+        ({"language": "english"}, "language", "expected en, ja or zh, found “english”"),
         ({"kind": "guess"}, "kind", "ground_truth or confirmed_answer"),
         ({"valid_from": date(2026, 2, 1), "valid_until": date(2026, 1, 1)}, "valid_until", "not before"),
         ({"sources": (Source(" ", "v"),)}, "sources", "name of a document"),

@@ -15,7 +15,7 @@ from cache.errors import InvalidEntry, UnreadableTable
 from cache.store import EntryStore
 from cache.store.content import content_of
 from cache.store.queries import Filters
-from cache.transfer import Languages, Refusal, export_entries, import_entries, read_faq
+from cache.transfer import Refusal, export_entries, import_entries, read_faq
 from tests.cache.shelves import content
 
 HEADER = "question,answer,language\n"
@@ -85,7 +85,7 @@ async def test_a_per_cent_sign_that_nobody_escaped_is_read_as_it_stands(
 BAD_ROWS: list[tuple[dict[str, object], str, str]] = [
     ({"answer": ""}, "answer", "expected a text, found nothing"),
     ({"question": " "}, "question", "expected a text, found nothing"),
-    ({"language": ""}, "language", "expected an ISO 639-1 code such as en or ja, found “”"),
+    ({"language": ""}, "language", "expected en, ja or zh, found “”"),
     (
         {"group": "sales team"},
         "group",
@@ -118,8 +118,7 @@ async def test_a_language_that_nobody_is_answered_in_is_refused_by_line(
 ) -> None:
     file = tmp_path / "faq.csv"
     file.write_text(HEADER + "How?,So.,jp\nWhy?,So.,\nWhere?,Here.,ja\n", "utf-8")
-    asked = Languages(("en", "ja", "zh"), lambda _, language: language)
-    report = await import_entries(store, "shop", file, by="ann", language="en", languages=asked)
+    report = await import_entries(store, "shop", file, by="ann", language="en")
     (refused,) = report.refused
     assert (report.created, refused.line, refused.field) == (2, 2, "language")
     assert refused.expected == "expected en, ja or zh, found “jp”"
@@ -671,7 +670,7 @@ async def test_an_answer_that_is_a_formula_is_remarked_on_when_it_is_new(
     store: EntryStore, tmp_path: Path
 ) -> None:
     file = tmp_path / "e.csv"
-    file.write_text(HEADER + "How?,=HYPERLINK(1),en\nWhy?,- so\u3002,en\nWhere?,＝A1,ja\n", "utf-8")
+    file.write_text(HEADER + "How?,=HYPERLINK(1),en\nWhy?,- so\u3002,en\nどこ？,＝A1,ja\n", "utf-8")
     report = await import_entries(store, "shop", file, by="ann")
     assert [(one.line, one.field, one.found) for one in report.remarks] == [
         (2, "answer", "="),

@@ -17,6 +17,7 @@ from classifiers.text import has_words, mostly_cjk, normalise
         ("  Straße\n\tNord ", "strasse nord"),
         ("\u202eabc", "abc"),
         ("", ""),
+        ("葛\U000e0100城市", "葛城市"),
     ],
 )
 def test_one_form_for_the_same_characters(text: str, expected: str) -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.faithfulness.statements.segmentation import script_language, sentences
+from classifiers.faithfulness.statements.segmentation import sentences
+from languages.identification import script_language
 
 SENTENCES = {
     "abbreviations and money": (

@@ -1,22 +1,28 @@
-"""Which of our languages a text is written in: English, Japanese or Chinese, by its script."""
+"""Language identification: English, Japanese or Chinese, by script and by words of one country.
+
+`language_of`       a question, however short: what it is looked up and answered in
+`script_language`   a longer text, quickly: by which rules of writing it is read
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Literal
 
-from cache.transfer import Languages
-from encoders.scripts import HAN, HIRAGANA, KATAKANA
+from languages.scripts import HAN, HIRAGANA, KATAKANA
 
-__all__ = ["ASKED_IN", "LANGUAGES", "Language", "language_of"]
+__all__ = ["LANGUAGES", "Language", "language_of", "script_language"]
 
 Language = Literal["en", "ja", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "ja", "zh")
 
 _KANA = re.compile(f"[{HIRAGANA}{KATAKANA}]")
 _HAN = re.compile(f"[{HAN}]")
+_KANA_RUNS = re.compile(f"[{HIRAGANA}{KATAKANA}]+")
+_HAN_RUNS = re.compile(f"[{HAN}]+")
+_LATIN_RUNS = re.compile("[A-Za-z]+")
 _WORD = re.compile(r"[A-Za-z][\w'’.\-]*")
 _QUOTED = re.compile(r"「[^「」]*」|『[^『』]*』|“[^“”]*”|《[^《》]*》|\"[^\"]*\"")
 _LOWER_WORD = re.compile(r"[A-Z]?[a-z'’]+\.?")
@@ -66,6 +72,17 @@ def language_of(text: str, *, default: Language, hint: str | None = None) -> Lan
     if kana and not _only_ornamental_kana(plain, han):
         return "ja"
     return _of_han(plain, han) or (hinted if hinted in ("ja", "zh") else default)
+
+
+def script_language(text: str) -> Language:
+    """Which of the three rules of writing a text follows, by its letters."""
+    if text.isascii():
+        return "en"
+    kana, han = len("".join(_KANA_RUNS.findall(text))), len("".join(_HAN_RUNS.findall(text)))
+    latin = len("".join(_LATIN_RUNS.findall(text)))
+    if (kana + han) * 4 < latin:
+        return "en"
+    return "ja" if kana * 20 > han else "zh" if han else "en"
 
 
 def _without_han(text: str, words: list[str], hinted: Language | None, default: Language) -> Language:
@@ -133,7 +150,3 @@ def _code(character: str, encoding: str) -> bytes | None:
         return character.encode(encoding)
     except UnicodeEncodeError:
         return None
-
-
-# What an import must know of this gateway.
-ASKED_IN: Final = Languages(LANGUAGES, lambda text, language: language_of(text, hint=language, default="ja"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.language import language_of
+from languages.identification import language_of
 
 
 @pytest.mark.parametrize(

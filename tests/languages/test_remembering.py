@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from encoders.remembering import LONG_ONES, LONGEST, remembered
+from languages.remembering import LONG_ONES, LONGEST, remembered
 
 
 def test_usual_texts_are_read_once_and_of_long_ones_the_last() -> None:

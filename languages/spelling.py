@@ -18,7 +18,7 @@ from unicodedata import normalize
 
 import yaml
 
-from encoders.scripts import EAST_ASIAN, HAN, HIRAGANA, KATAKANA
+from languages.scripts import EAST_ASIAN, HAN, HIRAGANA, KATAKANA
 
 __all__ = ["one_spelling", "spelling_digest"]
 
@@ -96,4 +96,4 @@ def _spellings() -> _Spellings:
 
 @cache
 def _table() -> str:
-    return files("encoders").joinpath("spelling.yaml").read_text(encoding="utf-8")
+    return files("languages").joinpath("spelling.yaml").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from cache.reading.text import exact_key, normalise
-from encoders.words import simplified, word_reader
+from languages.words import simplified, word_reader
 
 
 def bases(language: str, text: str) -> list[str]:

@@ -9,9 +9,9 @@ from importlib.resources import files
 import pytest
 import yaml
 
-from encoders.spelling import one_spelling
+from languages.spelling import one_spelling
 
-ROWS = yaml.safe_load(files("encoders").joinpath("spelling.yaml").read_text(encoding="utf-8"))
+ROWS = yaml.safe_load(files("languages").joinpath("spelling.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(

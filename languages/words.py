@@ -8,7 +8,7 @@ import unicodedata
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from encoders.remembering import remembered
+from languages.remembering import remembered
 
 __all__ = ["Kind", "Word", "WordReader", "simplified", "word_reader"]
 
