@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from cache.guards import Compared
 from cache.reading.tables import Found, Terms, read_table
-from cache.reading.words import REMEMBERED, Text, clauses, content_word, overlap, read_text
+from cache.reading.words import REMEMBERED, Text, clauses, content_word, overlap, present, read_text
 from languages.remembering import remembered
 from languages.words import Word, word_reader
 
@@ -63,7 +63,7 @@ class _Words:
         else:
             words = word_reader()(plain[negation.end :], language)
         for word in words[:_BEHIND]:
-            said = {word.base, word.surface, word.base.removeprefix(_AGAIN)}
+            said = {word.base, word.surface, present(word.base), word.base.removeprefix(_AGAIN)}
             passed_over = word.kind in ("mark", "number") or said & self.skipped
             if not passed_over and (language != "ja" or word.kind != "other"):
                 return _root(word)
@@ -78,7 +78,9 @@ def _before(negation: Found, plain: str, language: str) -> tuple[Word, ...]:
 
 
 def _root(word: Word) -> str:
-    """What 使う, 使える and 使用 share; in other words their base."""
+    """What 使う, 使える and 使用 share, and "came" and "come"; in other words their base."""
+    if word.base.isascii():
+        return present(word.base)
     first = word.base[:1]
     done = word.base[1:] in ("过", "了")  # 做过 is one word
     return first if (done or word.kind == "verb") and "\u4e00" <= first <= "\u9fff" else word.base
@@ -173,7 +175,10 @@ def _crossed(here: _Reading, asked: Text, there: _Reading, stored: Text) -> bool
 
     One direction is not enough: "it doesn't print" and "printing does not work" are one trouble.
     """
-    if not here.denied or not there.denied or overlap(asked, stored) < _DENIED_ELSEWHERE:
+    if not here.denied or not there.denied:
+        return False
+    denied = frozenset(filter(str.isascii, here.denied | there.denied))  # 送 is in too many other words
+    if overlap(_by_roots(asked, denied), _by_roots(stored, denied)) < _DENIED_ELSEWHERE:
         return False
     mine, theirs = here.denied - there.denied, there.denied - here.denied
     if any(one in other or other in one for one in mine for other in theirs):  # 打印, 打不出来

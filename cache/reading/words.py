@@ -13,7 +13,17 @@ from cache.reading.text import normalise
 from languages.remembering import remembered
 from languages.words import Word, simplified, word_reader
 
-__all__ = ["REMEMBERED", "Text", "clauses", "content_word", "load_words", "overlap", "read_text", "within"]
+__all__ = [
+    "REMEMBERED",
+    "Text",
+    "clauses",
+    "content_word",
+    "load_words",
+    "overlap",
+    "present",
+    "read_text",
+    "within",
+]
 
 _CLAUSE_END = re.compile(r"[,.;:!?](?=\s|$|[^\x00-\x7f])|(?<=[^\x00-\x7f])[,.;:!?/]|[、。・\n]")
 REMEMBERED = 8_192  # texts; the phrasings of the entries that come up again and again
@@ -91,10 +101,24 @@ def content_word(word: Word, language: str) -> str:
     return _synonyms()[language].get(word.base, word.base)
 
 
+def present(base: str) -> str:
+    """The base that an English verb has where its past has another one: came is come, paid is pay."""
+    return _presents().get(base, base)
+
+
 def load_words() -> None:
     """Load the dictionaries and tables that reading needs, so that no question has to wait for them."""
     for language in _synonyms():
         read_text("1", language)
+
+
+@cache
+def _presents() -> dict[str, str]:
+    return {
+        _base(past, "en"): _base(verb, "en")
+        for verb, pasts in read_table("pasts.yaml", "cache.reading").items()
+        for past in pasts
+    }
 
 
 @cache

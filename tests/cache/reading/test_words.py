@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cache.reading.words import clauses, read_text
+from cache.reading.words import clauses, present, read_text
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,11 @@ def test_a_word_says_something_if_its_first_synonym_is_several_words(
 )
 def test_a_text_is_cut_into_its_clauses(text: str, language: str, parts: tuple[str, ...]) -> None:
     assert clauses(read_text(text, language)) == parts
+
+
+@pytest.mark.parametrize(
+    ("past", "verb"), [("came", "come"), ("paid", "pay"), ("taken", "take"), ("booked", "book")]
+)
+def test_a_verb_has_one_base_in_present_and_past(past: str, verb: str) -> None:
+    bases = (present(read_text(word, "en").words[0].base) for word in (past, verb))
+    assert len({*bases}) == 1
