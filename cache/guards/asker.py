@@ -1,33 +1,68 @@
-"""Who does it, the asker or whoever is asked: "can I call you" is not "can you call me"."""
+"""Who does it: "can I call you" is not "can you call me", nor "a friend invited me" how to invite one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from cache.reading.words import Text, overlap
+from cache.reading.words import Text, overlap, present, read_text
 
 __all__ = ["done_by_the_other"]
 
 _ABOUT_THE_SAME = 0.6  # share of content in common from which it is the same that is done
 _HELPS: Final = r"\b(?:can|could|may|might|do|will|would|should|must|shall)"
 _POLITELY: Final = "(?:please |also |just |kindly )?"
+# What a shop does for its customers, or they do themselves; "can you cancel it" asks how to cancel it.
+_SERVES_EN: Final = (
+    "(repair|fix|install|assemble|collect|pick|fetch|pack|wrap|translate|wash|clean|iron|dispose|deliver)"
+)
+_SERVES_JA: Final = "(修理|設置|取り?付け|組み?立て|回収|掃除|清掃|交換|運搬|梱包|翻訳)"
+_SERVES_ZH: Final = "(修|装|寄|送|洗|拆|搬|运|取)"
 # Japanese verbs whose plain form tells who does them; 証明書を郵送できますか may ask for either.
 _CALLS: Final = "(電話|連絡|訪問)"
 _BRINGS: Final = "(送|届け|電話|連絡|訪問)"
+_GIVES: Final = "(送|贈|渡|譲|貸|払)"
+# What the asker does, and what is done for him; what stands in one place of both excludes each other.
 _BY_THE_ASKER: Final = {
-    "en": re.compile(rf"{_HELPS} (?:i|we) {_POLITELY}(\w+)\b[^.?!;]*\byou\b"),
-    "ja": re.compile(
-        rf"{_CALLS}を?(?:する|し|かけ)?(?:こと)?[はが]?(?=でき|可能|られ)"
-        rf"|{_BRINGS}[っし]?(?=ても?(?:い|良|よ|大丈夫|構|かま))"
+    "en": (
+        re.compile(
+            rf"{_HELPS} (?:i|we) {_POLITELY}(\w+)\b[^.?!;]*\byou\b"
+            rf"|(?<!how ){_HELPS} (?:i|we) {_POLITELY}{_SERVES_EN}\b"
+        ),
+        re.compile(rf"{_HELPS} (?:i|we) {_POLITELY}(\w+)\b|\bhow to (\w+)\b"),
     ),
-    "zh": re.compile("(给|联系|通知|告诉|[到去来])(?=[你您贵])"),
+    "ja": (
+        re.compile(
+            rf"{_CALLS}を?(?:する|し|かけ)?(?:こと)?[はが]?(?=でき|可能|られ)"
+            rf"|{_BRINGS}[っし]?(?=ても?(?:い|良|よ|大丈夫|構|かま))"
+        ),
+        re.compile(rf"{_GIVES}[るすう](?=に|方法|こと|の|手)|{_GIVES}[りしい](?=たい|方)|自分で{_SERVES_JA}"),
+    ),
+    "zh": (
+        re.compile(
+            "(给|联系|通知|告诉|[到去来])(?=[你您贵])|(?:怎么|如何|怎样|我(?:可以|能|想|要))(给)(?=[^我你您贵])"
+        ),
+        re.compile(rf"(?:^|[^给帮让替])我?(?:可以|能)?自己(?:可以|能)?(?:去|来)?[安维]?{_SERVES_ZH}"),
+    ),
 }
 _FOR_THE_ASKER: Final = {
-    "en": re.compile(rf"{_HELPS} you {_POLITELY}(\w+)\b[^.?!;]*\b(?:me|us)\b"),
-    "ja": re.compile(rf"{_BRINGS}を?(?:かけ|[っし])?て?(?=もら|いただ|頂|くれ|くださ|下さ|ほし|欲し)"),
-    "zh": re.compile("(给|联系|通知|告诉|[到去来])(?=我)"),
+    "en": (
+        re.compile(
+            rf"{_HELPS} you {_POLITELY}(\w+)\b[^.?!;]*\b(?:me|us)\b|{_HELPS} you {_POLITELY}{_SERVES_EN}\b"
+        ),
+        re.compile(r"\b(?:an?|my|our|the|another|some) (?:\w+ )?\w+ (\w+) (?:me|us)\b"),
+    ),
+    "ja": (
+        re.compile(rf"{_BRINGS}を?(?:かけ|[っし])?て?(?=もら|いただ|頂|くれ|くださ|下さ|ほし|欲し)"),
+        re.compile(rf"{_GIVES}[っし]?て(?=もら|くれ)|{_SERVES_JA}(?:を?し)?て(?=もら|いただ|頂|くれ)"),
+    ),
+    "zh": (
+        re.compile("(给)(?=我(?![爸妈家司店的儿女老朋孩]|们?公司))|(联系|通知|告诉|[到去来])(?=我)"),
+        re.compile(
+            rf"(?:你们?|您|贵[司店行])(?:可以|能|会|负责|帮忙|提供|是否|是不是|上门)*[安维]?{_SERVES_ZH}"
+        ),
+    ),
 }
 _COMES: Final = {"去": "到", "来": "到"}  # who goes to you comes to me
 
@@ -43,11 +78,15 @@ def done_by_the_other(asked: Text, stored: Text) -> frozenset[str]:
     return frozenset({"I", next(common, "I")})
 
 
-def _acts(text: Text) -> tuple[frozenset[str], frozenset[str]]:
+def _acts(text: Text) -> tuple[frozenset[tuple[int, str]], frozenset[tuple[int, str]]]:
     """What the asker does, and what is done for him."""
-    return _told(_BY_THE_ASKER, text), _told(_FOR_THE_ASKER, text)
+    return frozenset(_told(_BY_THE_ASKER, text)), frozenset(_told(_FOR_THE_ASKER, text))
 
 
-def _told(acts: Mapping[str, re.Pattern[str]], text: Text) -> frozenset[str]:
-    found = (one[one.lastindex or 0] for one in acts[text.language].finditer(text.written))
-    return frozenset(_COMES.get(act, act) for act in found)
+def _told(acts: Mapping[str, tuple[re.Pattern[str], ...]], text: Text) -> Iterator[tuple[int, str]]:
+    for place, told in enumerate(acts[text.language]):
+        for one in told.finditer(text.written):
+            act = one[one.lastindex or 0]
+            if text.language == "en":  # "invited", "sent": what one does
+                act = next((present(word.base) for word in read_text(act, "en").words), act)
+            yield place, _COMES.get(act, act)

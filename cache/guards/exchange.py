@@ -31,6 +31,11 @@ _MINE: Final = frozenset({"my", "mine", "our", "ours", "我的", "我们的"})
 _DOES_EN: Final = re.compile(
     r"^\W*(?:how |when |where |why )?(?:can|could|may|do|does|will|would|should|must)\b(?! you\b)"
 )
+# How many of one thing another one may have or bring; whoever does so stands behind it.
+_HOW_MANY_EN: Final = re.compile(
+    r"^\W*how (?:many|much) (?:of )?((?:\w+ )?\w+) (?:can|could|may|do|does|will|should|must) "
+    r"(?:(?:one|each|every|any|an?|the|my|our) )?(\w+)\b"
+)
 _HOW_ZH: Final = re.compile("怎么|如何|怎样|咋")  # whoever asks is to do it
 # Where words change places and the sense does not: what is done to one, a condition, a second clause, a list.
 _TURNED: Final = {
@@ -92,7 +97,7 @@ def _preferred(text: Text) -> tuple[frozenset[str], frozenset[str]] | None:
 
 def _done_otherwise(asked: Text, stored: Text) -> frozenset[str]:
     """Who does it in one text and has it done to in the other, where all words are the same."""
-    if {*asked.content} != {*stored.content}:
+    if not _same_words(asked, stored):
         return frozenset()
     turned = [bool(_TURNED[text.language].search(text.written)) for text in (asked, stored)]
     if asked.language == "ja":  # られる says of two alike what one can do
@@ -102,6 +107,13 @@ def _done_otherwise(asked: Text, stored: Text) -> frozenset[str]:
     mine, theirs = (_doers(text) for text in (asked, stored))
     turned_round = (frozenset(two) for two in mine if two[::-1] in theirs - mine)
     return next(turned_round, frozenset())
+
+
+def _same_words(asked: Text, stored: Text) -> bool:
+    """Whether both say the same; Chinese ones may be cut in other places: 拉黑|买家, 买家|拉|黑."""
+    if asked.language == "zh":
+        return sorted("".join(asked.content)) == sorted("".join(stored.content))
+    return {*asked.content} == {*stored.content}
 
 
 def _other_roles(asked: Text, stored: Text) -> frozenset[str]:
@@ -116,13 +128,16 @@ def _doers(text: Text) -> frozenset[tuple[str, str]]:
     """Who does something, and to whom or what; whoever asks is "I", and so is what is his."""
     begin = _DOES_EN.match(text.written)
     if text.language == "en":
+        if counted := _HOW_MANY_EN.match(text.written):
+            thing, doer = (read_text(part, "en").content[-1:] for part in counted.groups())
+            return frozenset((one, other) for one in doer for other in thing)
         told = [thing for thing, _ in _told(read_text(text.written[begin.end() :], "en"))] if begin else []
         return frozenset((told[0], thing) for thing in told[1:])
     told_zh = [("I", "noun"), *_told(text)] if _HOW_ZH.match(text.written) else _told(text)
     return frozenset(
         (one, other)
         for (one, first), _, (other, last) in combinations(told_zh, 3)
-        if {"verb", "number"}.isdisjoint((first, last))
+        if {"verb", "number", "adjective"}.isdisjoint((first, last))
     )
 
 
