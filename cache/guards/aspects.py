@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any, NamedTuple, Self
 
 from cache.guards import Compared, about_any, quoted
@@ -14,7 +15,10 @@ from languages.remembering import remembered
 
 __all__ = ["AspectsGuard"]
 
+_LASTS = "lasts"
+_UNTIL = frozenset({"deadline", "when", "duration"})  # one thing of what runs out
 _HOW = "how"  # the way to something, of which its fee and its deadline are parts
+_NO_ASPECTS = frozenset({"there", _LASTS, "passed"})  # rows of the table that help to read the others
 _TOPIC = "は"
 _ABOUT_THE_SAME = 0.3  # share of other content in common from which aspects are compared
 
@@ -41,7 +45,10 @@ class AspectsGuard:
         """The guard with the shipped table."""
         table = read_table("aspects.yaml", "cache.guards")
         return cls(
-            {language: remembered(REMEMBERED)(partial(_read, _terms(own))) for language, own in table.items()}
+            {
+                language: remembered(REMEMBERED)(partial(_read, _terms(own), _lasting(own)))
+                for language, own in table.items()
+            }
         )
 
     def veto(self, compared: Compared, /) -> str | None:
@@ -63,9 +70,16 @@ class AspectsGuard:
 def _terms(table: Mapping[str, Any]) -> Terms:
     meanings: dict[tuple[str, str], list[str]] = {}
     for aspect, rows in table.items():
-        for strength, words in rows.items() if aspect != "passed" else ():
+        for strength, words in rows.items() if aspect not in _NO_ASPECTS else ():
             meanings[strength, aspect] = words
+    there = [place + act for place, act in product(*table["there"].values())] if "there" in table else []
+    for aspect in ("where", _HOW) if there else ():
+        meanings["asked", aspect] = [*meanings["asked", aspect], *there]
     return Terms.of(meanings, passed=table["passed"], inflected=False)
+
+
+def _lasting(table: Mapping[str, Any]) -> Terms:
+    return Terms.of({_LASTS: table[_LASTS]}, passed=table["passed"], inflected=False)
 
 
 def _is_topic(one: Found, later: Sequence[Found]) -> bool:
@@ -77,7 +91,7 @@ def _aspects(one: Found) -> set[str]:
     return {aspect for _, aspect in one.meanings}
 
 
-def _read(terms: Terms, plain: str) -> _Asked:
+def _read(terms: Terms, lasting: Terms, plain: str) -> _Asked:
     """What a text asks for; a fee that is only named is no aspect where the question asks for another."""
     found = terms.find(plain)
     for strength in ("asked", "named"):
@@ -85,5 +99,8 @@ def _read(terms: Terms, plain: str) -> _Asked:
         telling = [one for at, one in enumerate(telling) if not _is_topic(one, telling[at + 1 :])]
         if telling:
             aspects = frozenset[str]().union(*map(_aspects, telling))
+            if aspects & _UNTIL and (lasts := lasting.find(plain)):
+                aspects |= {_LASTS}
+                telling += lasts
             return _Asked(aspects, tuple(one.word for one in telling))
     return _Asked(frozenset(), ())
