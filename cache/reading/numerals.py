@@ -49,7 +49,7 @@ class Numerals:
             word=Terms.of({word: [word] for word in [*words, *table["passed"]]}, inflected=False),
             kanji=re.compile(
                 rf"(?<![{kanji}])[\d{kanji}]*[{kanji}][\d{kanji}]*"
-                rf"(?=[{table['counters']}ヶケカか箇%]|$|[^\u4e00-\u9fff])"
+                rf"(?=[{table['counters']}ヶケカか箇%]|{'|'.join(table['longer_counters'])}|$|[^\u4e00-\u9fff])"
             ),
             passed=re.compile("|".join(map(re.escape, table["passed"]))),
             digits=table["kanji"],
