@@ -31,11 +31,13 @@ _MINE: Final = frozenset({"my", "mine", "our", "ours", "我的", "我们的"})
 _DOES_EN: Final = re.compile(
     r"^\W*(?:how |when |where |why )?(?:can|could|may|do|does|will|would|should|must)\b(?! you\b)"
 )
-# How many of one thing another one may have or bring; whoever does so stands behind it.
+# How many of one thing another one has or may bring; in English that other one stands behind it.
 _HOW_MANY_EN: Final = re.compile(
     r"^\W*how (?:many|much) (?:of )?((?:\w+ )?\w+) (?:can|could|may|do|does|will|should|must) "
-    r"(?:(?:one|each|every|any|an?|the|my|our) )?(\w+)\b"
+    r"((?:\w+ ){1,3}\w+)"
 )
+_ONE_ZH: Final = re.compile(r"[一每1][个名位张台间家套份条]")
+_HOW_MANY_ZH: Final = re.compile(r"(?:几|多少)[个名位张台间家套份条]?")
 _HOW_ZH: Final = re.compile("怎么|如何|怎样|咋")  # whoever asks is to do it
 # Where words change places and the sense does not: what is done to one, a condition, a second clause, a list.
 _TURNED: Final = {
@@ -57,7 +59,7 @@ class ExchangeGuard:
     def veto(self, compared: Compared, /) -> str | None:
         """What changed places."""
         asked, nearest = compared.asked, compared.nearest
-        for changed in (_wanted_otherwise, _done_otherwise, done_by_the_other):
+        for changed in (_wanted_otherwise, _counted_otherwise, _done_otherwise, done_by_the_other):
             found = changed(asked, nearest)
             if found and all(
                 changed(asked, text) or not found <= {"I", *text.content} for text in compared.stored
@@ -95,6 +97,30 @@ def _preferred(text: Text) -> tuple[frozenset[str], frozenset[str]] | None:
     return wanted - unwanted, unwanted - wanted
 
 
+def _counted_otherwise(asked: Text, stored: Text) -> frozenset[str]:
+    """What is counted in one text and has it in the other: members of a guest, guests of a member."""
+    mine, theirs = _how_many(asked), _how_many(stored)
+    if mine is None or theirs is None:
+        return frozenset()
+    counted, of = mine[0] & theirs[1], mine[1] & theirs[0]
+    if not counted or not of or counted & of:
+        return frozenset()
+    return frozenset(max(one, key=len) for one in (counted, of))
+
+
+def _how_many(text: Text) -> tuple[frozenset[str], frozenset[str]] | None:
+    """How many of what, and of whom; in Chinese by how both begin."""
+    if text.language == "en":
+        found = _HOW_MANY_EN.match(text.written)
+        said = [read_text(part, "en").content for part in found.groups()] if found else None
+        return (frozenset(said[0][-1:]), frozenset(said[1])) if said else None
+    one, many = (pattern.search(text.written) for pattern in (_ONE_ZH, _HOW_MANY_ZH))
+    if text.language != "zh" or not many:
+        return None
+    counted, of = text.written[many.end() :], text.written[one.end() if one else 0 :]
+    return frozenset({counted[:1], counted[:2]}), frozenset({of[:1], of[:2]})
+
+
 def _done_otherwise(asked: Text, stored: Text) -> frozenset[str]:
     """Who does it in one text and has it done to in the other, where all words are the same."""
     if not _same_words(asked, stored):
@@ -128,9 +154,6 @@ def _doers(text: Text) -> frozenset[tuple[str, str]]:
     """Who does something, and to whom or what; whoever asks is "I", and so is what is his."""
     begin = _DOES_EN.match(text.written)
     if text.language == "en":
-        if counted := _HOW_MANY_EN.match(text.written):
-            thing, doer = (read_text(part, "en").content[-1:] for part in counted.groups())
-            return frozenset((one, other) for one in doer for other in thing)
         told = [thing for thing, _ in _told(read_text(text.written[begin.end() :], "en"))] if begin else []
         return frozenset((told[0], thing) for thing in told[1:])
     told_zh = [("I", "noun"), *_told(text)] if _HOW_ZH.match(text.written) else _told(text)
