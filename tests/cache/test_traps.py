@@ -45,9 +45,9 @@ REACHED = {  # traps served at most, paraphrases at least
     ("wishes", "ja"): (0, 0.90),
     ("wishes", "zh"): (0, 0.90),
     ("spellings", "ja"): (0, 0.82),
-    ("roles", "en"): (3, 0.67),
-    ("roles", "ja"): (5, 0.74),
-    ("roles", "zh"): (3, 0.67),
+    ("roles", "en"): (2, 0.70),
+    ("roles", "ja"): (4, 0.75),
+    ("roles", "zh"): (1, 0.73),
 }
 
 
