@@ -18,7 +18,9 @@ _SERVES_EN: Final = (
     "(repair|fix|install|assemble|collect|pick|fetch|pack|wrap|translate|wash|clean|iron|dispose|deliver)"
 )
 _SERVES_JA: Final = "(修理|設置|取り?付け|組み?立て|回収|掃除|清掃|交換|運搬|梱包|翻訳)"
-_SERVES_ZH: Final = "(修|装|寄|送|洗|拆|搬|运|取)"
+_HANDLES_JA: Final = "(招待|紹介|推薦|通報|評価|誘)"
+_WORKS_ZH: Final = "(修|装|洗|拆|搬|扫)"  # what a Chinese text speaks of is done for one unless it says 自己
+_SERVES_ZH: Final = "(修|装|寄|送|洗|拆|搬|扫|运|取)"
 # Japanese verbs whose plain form tells who does them; 証明書を郵送できますか may ask for either.
 _CALLS: Final = "(電話|連絡|訪問)"
 _BRINGS: Final = "(送|届け|電話|連絡|訪問)"
@@ -30,37 +32,50 @@ _BY_THE_ASKER: Final = {
             rf"{_HELPS} (?:i|we) {_POLITELY}(\w+)\b[^.?!;]*\byou\b"
             rf"|(?<!how ){_HELPS} (?:i|we) {_POLITELY}{_SERVES_EN}\b"
         ),
-        re.compile(rf"{_HELPS} (?:i|we) {_POLITELY}(\w+)\b|\bhow to (\w+)\b"),
+        re.compile(rf"{_HELPS} (?:i|we) {_POLITELY}(\w+)\b|\bhow to (\w+)\b|\b(?:if|when) (?:i|we) (\w+)\b"),
     ),
     "ja": (
         re.compile(
             rf"{_CALLS}を?(?:する|し|かけ)?(?:こと)?[はが]?(?=でき|可能|られ)"
             rf"|{_BRINGS}[っし]?(?=ても?(?:い|良|よ|大丈夫|構|かま))"
         ),
-        re.compile(rf"{_GIVES}[るすう](?=に|方法|こと|の|手)|{_GIVES}[りしい](?=たい|方)|自分で{_SERVES_JA}"),
+        re.compile(
+            rf"{_GIVES}[るすう](?=に|方法|こと|の|手)|{_GIVES}(?:[りしい](?=たい|方)|[れせえ](?=ます|る))"
+            rf"|自分で{_SERVES_JA}|{_HANDLES_JA}[をすし](?!て(?:もら|くれ))"
+        ),
     ),
     "zh": (
         re.compile(
             "(给|联系|通知|告诉|[到去来])(?=[你您贵])|(?:怎么|如何|怎样|我(?:可以|能|想|要))(给)(?=[^我你您贵])"
+            "|^[^你您贵给]*(?:可以|能)[^给我你您贵]{0,6}(给)(?=[^我你您贵])"
         ),
-        re.compile(rf"(?:^|[^给帮让替])我?(?:可以|能)?自己(?:可以|能)?(?:去|来)?[安维]?{_SERVES_ZH}"),
+        re.compile(rf"(?:^|[^给帮让替])我?(?:可以|能)?自己(?:可以|能)?(?:去|来)?[安维打清]?{_SERVES_ZH}"),
     ),
 }
 _FOR_THE_ASKER: Final = {
     "en": (
         re.compile(
-            rf"{_HELPS} you {_POLITELY}(\w+)\b[^.?!;]*\b(?:me|us)\b|{_HELPS} you {_POLITELY}{_SERVES_EN}\b"
+            rf"{_HELPS} you {_POLITELY}(\w+)\b[^.?!;]*\b(?:me|us)\b"
+            rf"|{_HELPS} you {_POLITELY}(?:{_SERVES_EN}|(send|mail|email|post))\b"
         ),
-        re.compile(r"\b(?:an?|my|our|the|another|some) (?:\w+ )?\w+ (\w+) (?:me|us)\b"),
+        re.compile(
+            r"\b(?:an?|my|our|the|another|some) (?:\w+ )?\w+ (\w+) (?:me|us)\b"
+            r"|\b(?:if|when) you (\w+) (?:my|me|our|us)\b"
+            rf"|{_HELPS} you {_POLITELY}{_SERVES_EN}\b[^.?!;]*\bfor (?:me|us)\b"
+        ),
     ),
     "ja": (
         re.compile(rf"{_BRINGS}を?(?:かけ|[っし])?て?(?=もら|いただ|頂|くれ|くださ|下さ|ほし|欲し)"),
-        re.compile(rf"{_GIVES}[っし]?て(?=もら|くれ)|{_SERVES_JA}(?:を?し)?て(?=もら|いただ|頂|くれ)"),
+        re.compile(
+            rf"{_GIVES}[っし]?て(?=もら|くれ)|{_SERVES_JA}(?:を?し)?て(?=もら|いただ|頂|くれ)"
+            rf"|{_HANDLES_JA}(?:され|われ)(?=た|て|まし)"
+        ),
     ),
     "zh": (
         re.compile("(给)(?=我(?![爸妈家司店的儿女老朋孩]|们?公司))|(联系|通知|告诉|[到去来])(?=我)"),
         re.compile(
-            rf"(?:你们?|您|贵[司店行])(?:可以|能|会|负责|帮忙|提供|是否|是不是|上门)*[安维]?{_SERVES_ZH}"
+            rf"(?:你们?|您|贵[司店行])(?:可以|能|会|负责|帮忙|提供|是否|是不是|上门)*[安维打清]?{_SERVES_ZH}"
+            rf"|^(?!.*(?:自己|怎么|如何|怎样|我)).*?[安维打清]?{_WORKS_ZH}"
         ),
     ),
 }

@@ -47,6 +47,9 @@ _TURNED: Final = {
 }
 _PLACES: Final = ("上", "里", "内", "中", "下")  # 网上 does nothing
 _ROLES: Final = re.compile(rf"([{HAN}{KATAKANA}]{{1,8}})([がはをにの])")
+_PERSON_JA: Final = re.compile(
+    "[妻夫母父娘]|息子|子ども|子供|家族|両親|友人|友達|知人|同僚|上司|部下|先輩|後輩|先生|生徒|学生|患者|医師|ゲスト|代理人|管理者|店長"
+)
 _DOES, _IS_DONE_TO = frozenset("がは"), frozenset("をにの")
 
 
@@ -146,6 +149,9 @@ def _other_roles(asked: Text, stored: Text) -> frozenset[str]:
     mine, theirs = ([*_ROLES.findall(text.written)] for text in (asked, stored))
     does, done_to = ({thing for thing, mark in mine if mark in marks} for marks in (_DOES, _IS_DONE_TO))
     did, was_done_to = ({thing for thing, mark in theirs if mark in marks} for marks in (_DOES, _IS_DONE_TO))
+    doers = (does & was_done_to - did) | (did & done_to - does)  # 妻が, 妻の
+    if people := frozenset(one for one in doers if _PERSON_JA.fullmatch(one)):
+        return people
     doer, other = (does - done_to) & (was_done_to - did), (done_to - does) & (did - was_done_to)
     return frozenset(doer | other) if doer and other else frozenset()
 
