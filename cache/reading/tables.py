@@ -63,22 +63,20 @@ class Terms:
         for meaning, terms in meanings.items():
             for term in chain.from_iterable(one if isinstance(one, list) else [one] for one in terms):
                 known.setdefault(str(term), set()).add(meaning)
-        words: dict[str, dict[tuple[str, ...], set[Hashable]]] = {}
+        words: dict[str, dict[tuple[str, ...], frozenset[Hashable]]] = {}
         runs: dict[str, list[tuple[str, frozenset[Hashable]]]] = {}
-        for term, means in known.items():
+        for term, all_means in known.items():
+            means = frozenset(all_means)
             if is_cjk(term):
-                runs.setdefault(term[0], []).append((term, frozenset(means)))
+                runs.setdefault(term[0], []).append((term, means))
                 continue
-            first, *rest = term.split()
+            first, *others = term.split()
+            rest = tuple(others)
             for form in _forms(first) if inflected else (first,):
-                words.setdefault(form, {}).setdefault(tuple(rest), set()).update(means)
+                found = words.setdefault(form, {})
+                found[rest] = found[rest] | means if rest in found else means
         return cls(
-            {
-                first: tuple(
-                    sorted(((rest, frozenset(means)) for rest, means in found.items()), key=_long_first)
-                )
-                for first, found in words.items()
-            },
+            {first: tuple(sorted(found.items(), key=_long_first)) for first, found in words.items()},
             {first: tuple(sorted(found, key=_long_first)) for first, found in runs.items()},
         )
 
