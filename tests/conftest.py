@@ -36,12 +36,30 @@ settings.register_profile("unhurried", deadline=None, suppress_health_check=[Hea
 settings.load_profile("unhurried")  # how long an example takes depends on what else the machine does
 quick.READING_S = quick.WRITING_S = 60.0  # and so does how long a database takes
 
+LONG = {
+    "cache/test_traps.py",
+    "classifiers/faithfulness/test_probes.py",
+    "classifiers/gate/test_attacks.py",
+    "console/test_tickets.py",
+    "durability/test_kill.py",
+    "durability/test_shutdown.py",
+    "evaluation/answers/test_runs.py",
+    "examples/test_simulated_week.py",
+    "gateway/test_beside.py",
+    "gateway/test_tour.py",
+}
 OpenIndex = Callable[[EncoderIdentity], Awaitable[VectorIndex]]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How often the gateway is killed in tests/durability."""
     parser.addoption("--kills", type=int, default=5)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that take minutes begin first: whoever got one of them last left the other worker idle."""
+    tests = Path(__file__).parent
+    items.sort(key=lambda item: item.path.relative_to(tests).as_posix() not in LONG)
 
 
 class RealModels:
