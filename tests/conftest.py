@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NoReturn
 
 import httpcore2
-import numpy as np
 import pytest
 import structlog
 from argon2 import PasswordHasher
@@ -28,6 +27,7 @@ from storage.qdrant import QdrantIndex
 from storage.sql import Database
 from storage.testing import MemoryIndex
 from storage.vectors import VectorIndex
+from tests.known_rows import KnownRows
 from tests.postgres import PostgresServer
 from tests.prepared import PreparedDatabases
 
@@ -77,24 +77,22 @@ class RealModels:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _models_are_shared() -> Iterator[None]:
-    """Gateways that start in one process load the same models, and read the same examples with them.
+def _models_are_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Gateways that start in one process load the same models, and all of a run read the same texts with them once.
 
     The vectors are the models' own. tests/encoders loads and asks the models each time.
     """
-    known: dict[tuple[str, tuple[int, ...]], Vector] = {}
+    known = KnownRows(of_all_workers(tmp_path_factory) / "rows.db")
 
     async def rows(model: OnnxModel, sequences: Sequence[Tokens]) -> Vector:
-        keys = [(model.card.digest, tuple(tokens)) for tokens in sequences]
-        missing = {key: tokens for key, tokens in zip(keys, sequences, strict=True) if key not in known}
-        known.update(zip(missing, await RealModels.rows(model, [*missing.values()]), strict=True))
-        return np.stack([known[key] for key in keys]) if keys else await RealModels.rows(model, [])
+        return await known.of(model.card.digest, sequences, partial(RealModels.rows, model))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(OnnxModel, "rows", rows)
         patch.setattr(runtime, "_session", cache(RealModels.session))
         patch.setattr(runtime, "_tokenizer", cache(RealModels.tokenizer))
         yield
+    known.close()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -104,6 +102,12 @@ def _databases_are_prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterato
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite, "connect", prepared.connect)
         yield
+
+
+def of_all_workers(factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run alone."""
+    own = factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session", autouse=True)
