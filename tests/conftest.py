@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import NoReturn
@@ -17,11 +18,16 @@ from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
 from qdrant_client import AsyncQdrantClient
 
+from classifiers.gate.kept import KeptFits
 from encoders import EncoderIdentity, Vector, runtime
 from encoders.runtime import OnnxModel, Tokens
+from gateway.gatekeeping import opening
 from gateway.people import passwords
 from gateway.recording.logs import HANDLER
+from gateway.settings import Settings
+from gateway.stores import Stores
 from storage import quick, sqlite
+from storage.arrays import ArrayFolder
 from storage.edge import EdgeIndex
 from storage.qdrant import QdrantIndex
 from storage.sql import Database
@@ -101,6 +107,23 @@ def _databases_are_prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterato
     prepared = PreparedDatabases(tmp_path_factory.mktemp("prepared") / "sekisho.db")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite, "connect", prepared.connect)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fits_are_kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A gate over stores with nothing in them is fitted once, as by a gateway that starts again.
+
+    What a fit depends on is in its key, except for which entries there are. tests/classifiers fits each time.
+    """
+    own, together = opening.kept_fits, ArrayFolder(of_all_workers(tmp_path_factory) / "fits", most=1_000)
+
+    async def kept_fits(settings: Settings, stores: Stores, tenant: str) -> KeptFits:
+        kept = await own(settings, stores, tenant)
+        return kept if await stores.entries.questions(tenant, limit=1) else replace(kept, folder=together)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "kept_fits", kept_fits)
         yield
 
 
