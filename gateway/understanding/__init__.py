@@ -12,7 +12,14 @@ from gateway.errors import InvalidRequest
 from gateway.understanding.follow_ups import FollowUps
 from gateway.understanding.replying import answers_the_bot, bot_asked, small_talk_language
 from gateway.understanding.rewriting import Completes, Rewriter
-from gateway.understanding.splitting import Asked, as_written, is_reply, questions_in, small_talk_in
+from gateway.understanding.splitting import (
+    Asked,
+    as_written,
+    is_reply,
+    own_words,
+    questions_in,
+    small_talk_in,
+)
 from gateway.understanding.vouching import Vouching
 from gateway.understanding.wording import Wording, wording
 from languages.identification import Language, language_of
@@ -145,7 +152,10 @@ class Understanding:
         """The asker's last turn, and those before it for as long as they lean themselves."""
         said = [turn.text for turn in earlier if turn.role == "user"][-_LEANS_BACK:]
         first = len(said) - 1
-        while first > 0 and not (await self._follow_ups.read(said[first], said[:first], words)).likely:
+        while first > 0:
+            text = own_words(said[first], words) or said[first]
+            if (await self._follow_ups.read(text, said[:first], words)).likely:
+                break
             first -= 1
         return tuple(said[max(first, 0) :])
 

@@ -15,7 +15,7 @@ from gateway.understanding.leaning import continues
 from gateway.understanding.wording import Wording
 from languages.scripts import EAST_ASIAN
 
-__all__ = ["Asked", "as_written", "is_reply", "questions_in", "small_talk_in"]
+__all__ = ["Asked", "as_written", "is_reply", "own_words", "questions_in", "small_talk_in"]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _ITEM = re.compile(r"\s*(?:[(（\[]?\d{1,2}[.)．）、:：\]](?!\d)|[①-⑳]|[-*•・●■◆]\s|[QＱ]\d*\s*[.:：．])\s*")
@@ -58,6 +58,7 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     text: str
+    own: str  # without what announces another subject
     asks: bool
     item: bool = False
 
@@ -163,7 +164,7 @@ def _units(sentences: list[_Sentence], wording: Wording) -> list[list[str]]:
     shared: list[str] = []  # the statements that the next question is asked under
     pending: list[str] = []
     for place, sentence in enumerate(sentences):
-        text = wording.additive_start.sub("", sentence.text, count=1) if place else sentence.text
+        text = wording.additive_start.sub("", sentence.own, count=1) if place else sentence.own
         if not sentence.asks:
             pending.append(text)
         elif units and not pending and _goes_on(replace(sentence, text=text), wording):
@@ -198,8 +199,9 @@ def _sentences(text: str, wording: Wording) -> list[_Sentence]:
         marker = _ITEM.match(line)
         body = line[marker.end() :] if marker else line
         for number, piece in enumerate(_segments(body, wording)):
-            if stripped := _without_noise(piece, wording):
-                found.append(_Sentence(stripped, _asks(stripped, wording), bool(marker) and number == 0))
+            if own := own_words(piece, wording):
+                item = bool(marker) and number == 0
+                found.append(_Sentence(_without_noise(piece, wording), own, _asks(own, wording), item))
     return _listed(found)
 
 
@@ -270,6 +272,13 @@ def _side_by_side(sentence: str, wording: Wording) -> list[str]:
 def _is_whole(clause: str, wording: Wording) -> bool:
     ends = wording.question_end.search(clause) is not None
     return ends and not continues(clause, wording, item=False)
+
+
+def own_words(sentence: str, wording: Wording) -> str:
+    """The sentence without noise, nor what announces another subject: whoever says "by the way" may go on."""
+    text = _without_noise(sentence, wording)
+    rest = wording.announcing_start.sub("", text)
+    return text if rest == text else _without_noise(rest, wording)
 
 
 def _without_noise(sentence: str, wording: Wording) -> str:

@@ -33,6 +33,7 @@ class Wording:
 
     language: Language
     opening_start: re.Pattern[str]  # greetings and fillers before a question
+    announcing_start: re.Pattern[str]  # says that another subject comes: "by the way, …"
     additive_start: re.Pattern[str]  # joins another question to the one before: "also, …"
     closing_end: re.Pattern[str]  # thanks after it
     noise: re.Pattern[str]  # a whole sentence that asks nothing
@@ -81,6 +82,7 @@ def wording(language: Language) -> Wording:
     return Wording(
         language=language,
         opening_start=_any(noise["openings"]),
+        announcing_start=_any(noise["announcements"], before="^", after="+"),
         additive_start=_any(noise["additives"], before="^"),
         closing_end=_any(noise["closings"], after=r"\s*$"),
         noise=_any([*noise["alone"], *(one for name in _NOISE for one in noise["small_talk"][name])]),

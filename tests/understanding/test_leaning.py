@@ -115,6 +115,101 @@ async def test_the_first_message_leans_only_if_nobody_could_answer_it(text: str,
     assert question.self_contained is alone
 
 
+ANNOUNCED = [
+    (RYOUKIN, "ところで", "ATMは何時まで使えますか"),
+    (RYOUKIN, "ところで、", "通帳をなくしました"),
+    (RYOUKIN, "ところで、", "カレーの作り方は？"),
+    (RYOUKIN, "あ、ちなみに", "粗大ごみの収集を予約する方法を教えてください"),
+    (RYOUKIN, "そういえば", "東京タワーの高さは？"),
+    (RYOUKIN, "話は変わりますが、", "今年の流行語大賞は何ですか"),
+    (RYOUKIN, "話が変わって恐縮ですが、", "パスポートの更新方法を教えてください"),
+    (RYOUKIN, "別件ですが、", "ATMは何時まで使えますか"),
+    (RYOUKIN, "あと、別件で申し訳ないのですが、", "ATMは何時まで使えますか"),
+    (RYOUKIN, "全然違う話なのですが、", "カレーの作り方は？"),
+    (RYOUKIN, "さて、", "カレーの作り方は？"),
+    (RYOUKIN, "別件です。すみませんが、", "ATMは何時まで使えますか"),
+    (FEIYONG, "对了，", "红烧肉怎么做"),
+    (FEIYONG, "对了", "怎么开发票"),
+    (FEIYONG, "對了，", "如何申請殘疾人停車證？"),
+    (FEIYONG, "另外问一下，", "红烧肉怎么做"),
+    (FEIYONG, "对了，顺便问一下，", "怎么开发票"),
+    (FEIYONG, "换个话题，", "红烧肉怎么做"),
+    (FEIYONG, "还有个问题，", "会员积分怎么兑换"),
+    (FEIYONG, "跟刚才的问题无关，", "会员积分怎么兑换"),
+    (FEE, "By the way, ", "how do I cook curry?"),
+    (FEE, "Oh, btw ", "who won the World Cup?"),
+    (FEE, "On another note, ", "who won the World Cup?"),
+    (FEE, "Different question: ", "how do I reset my online banking password?"),
+    (FEE, "Also, unrelated: ", "who won the World Cup?"),
+    (FEE, "Changing the subject, ", "how do I cook curry?"),
+    (FEE, "This is off topic, but ", "how do I reset my online banking password?"),
+]
+GOING_ON = [
+    (RYOUKIN, "ところで、", "それはいくらですか"),
+    (RYOUKIN, "ところで、", "料金は？"),
+    (RYOUKIN, "ちなみに、", "いくらですか"),
+    (RYOUKIN, "別件ですが、", "子供の場合は？"),
+    (FEIYONG, "对了，", "多少钱？"),
+    (FEIYONG, "顺便问一下，", "儿童呢？"),
+    (FEIYONG, "另外问一下，", "这个怎么申请？"),
+    (FEE, "By the way, ", "how much is it?"),
+    (FEE, "By the way, ", "the fee?"),
+    (FEE, "On another note, ", "what about my son?"),
+]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "announced", "text", "alone"),
+    [*((*said, True) for said in ANNOUNCED), *((*said, False) for said in GOING_ON)],
+)
+async def test_who_announces_another_subject_asks_what_follows(
+    earlier: tuple[str, ...], announced: str, text: str, alone: bool
+) -> None:
+    understanding = Understanding(follow_ups())
+    [plainly] = (await understanding.understand(conversation(*earlier, text))).questions
+    [question] = (await understanding.understand(conversation(*earlier, announced + text))).questions
+    assert question.self_contained is plainly.self_contained is alone
+    assert (question.text, question.leans_on) == (text, plainly.leans_on)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "announced", "leans"),
+    [
+        (RYOUKIN, "話は変わりますが、カレーの作り方は？", "それはいくらですか"),
+        (FEIYONG, "对了，红烧肉怎么做", "那多少钱？"),
+        (FEE, "Changing the subject, how do I cook curry?", "And how long does it take?"),
+    ],
+)
+async def test_what_follows_another_subject_leans_on_that_one_only(
+    earlier: tuple[str, ...], announced: str, leans: str
+) -> None:
+    asked = conversation(*earlier, announced, ("assistant", "…"), leans)
+    [question] = (await Understanding(follow_ups()).understand(asked)).questions
+    assert question.leans_on == (announced,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "そう言えばいいですか",
+        "余談はどこに書けますか",
+        "別の質問はできますか",
+        "それとは別に料金はかかりますか",
+        "关系证明怎么开，另外一个人的也要吗",
+        "对了密码还是登不上怎么办",
+        "话说回来，怎么退",
+        "顺便咨询费是多少",
+        "换个手机号怎么弄",
+        "Unrelated charges on my card?",
+        "On a different note sheet, can I write?",
+        "New subject areas for the diploma?",
+    ],
+)
+async def test_words_that_only_look_like_an_announcement_stay(text: str) -> None:
+    [question] = (await Understanding(follow_ups()).understand(conversation(text))).questions
+    assert question.text == text
+
+
 @pytest.mark.parametrize("text", ["yes", "2", "はい", "是的"])
 async def test_a_short_reply_to_nothing_is_small_talk(text: str) -> None:
     stated = conversation("How much is it?", ("assistant", "It is 300 yen."), text)
