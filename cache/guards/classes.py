@@ -12,19 +12,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any, Self
 
 from cache.guards import Compared, about_any, quoted
 from cache.guards.polarity import is_negated
 from cache.reading.tables import Found, Terms, read_table
-from cache.reading.words import REMEMBERED, Text, overlap, read_text
+from cache.reading.words import REMEMBERED, Text, content_word, overlap, read_text
 from languages.remembering import remembered
 
 __all__ = ["ClassesGuard"]
 
 _ENDING = re.compile(r"(?![はがともの])[ぁ-ん]*[。?!]*")  # of a verb: 変更したい, 子供がいます is none
 _HOW_TO = re.compile(r"(?:怎么|如何|怎样)$")
+_OBJECT_JA = re.compile(r"(?:(?:し|され)(?:た|ている)\w{1,6})?[をの]")  # 送金を, 発送された商品の受け取り
+_ASKS_FOR = re.compile("申请|申請|申し?込|依頼")  # 返品の申請, 申请退款: what it asks for is wanted
 _AGREED = 2  # phrasings that name the same class say it for one that names none
 
 Named = Mapping[int, tuple[Found, ...]]  # by the number of the group; its classes in `meanings`
@@ -103,8 +106,9 @@ class ClassesGuard:
         groups = self.languages[compared.language]
         asked, nearest = (groups.named_in(self.read(text)) for text in (compared.asked, compared.nearest))
         for group in asked.keys() | nearest.keys():
-            here = asked.get(group, ())
-            there = nearest.get(group, ()) or (self._agreed(compared, groups, group) if here else ())
+            here = self._named(compared.asked, groups, group)
+            there = self._named(compared.nearest, groups, group)
+            there = there or (self._agreed(compared, groups, group) if here else ())
             if self.acts:
                 here = _wanted(here, compared.asked)
             unsaid = groups.unsaid.get(group, frozenset())
@@ -113,18 +117,23 @@ class ClassesGuard:
                 continue
             if not self._comparable(compared, here, there):
                 continue
-            others = [_classes(groups.named_in(self.read(text)).get(group, ())) for text in compared.stored]
+            others = [_classes(self._named(text, groups, group)) for text in compared.stored]
             if about_any(others):
                 continue
             if _all_other(mine, theirs, others):
                 return f"the question says {_told(here)}, the entry {_told(there)}"
         return None
 
+    def _named(self, text: Text, groups: _Groups, group: int) -> tuple[Found, ...]:
+        """What a text names of a group."""
+        found = groups.named_in(self.read(text)).get(group, ())
+        return _without_objects(found, text) if self.acts else found
+
     def _agreed(self, compared: Compared, groups: _Groups, group: int) -> tuple[Found, ...]:
         """What the other phrasings name for one that names nothing, where they name the same."""
         if compared.language not in self.spoken_for:
             return ()
-        named = [found for text in compared.stored if (found := groups.named_in(self.read(text)).get(group))]
+        named = [found for text in compared.stored if (found := self._named(text, groups, group))]
         same = len(named) >= _AGREED and len({_classes(found) for found in named}) == 1
         return named[0] if same else ()
 
@@ -135,6 +144,25 @@ class ClassesGuard:
             return False
         needed = self.least_overlap if here and there else self.alone_overlap
         return overlap(asked, nearest, _content([*here, *there], asked)) >= needed
+
+
+def _without_objects(found: tuple[Found, ...], text: Text) -> tuple[Found, ...]:
+    """The terms but those that another act is done to: "to receive a transfer", 送金を受け取る, 收到汇款."""
+    objects = {_object(one, other, text) for one, other in pairwise(found)}
+    return tuple(one for one in found if one not in objects)
+
+
+def _object(one: Found, other: Found, text: Text) -> Found | None:
+    """Which of two neighbours the other act is done to; in English what stands within it."""
+    if any(_ASKS_FOR.match(term.word) for term in (one, other)):
+        return None
+    between = text.plain[one.end : other.start]
+    if text.language == "ja":
+        return one if _OBJECT_JA.fullmatch(between) else None
+    if text.language == "zh":
+        words = read_text(between, "zh").words
+        return other if all(content_word(word, "zh") and word.kind != "verb" for word in words) else None
+    return other if other.start < one.end else None
 
 
 def _wanted(found: tuple[Found, ...], text: Text) -> tuple[Found, ...]:
