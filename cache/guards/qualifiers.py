@@ -1,4 +1,4 @@
-"""Which kind of a thing: a business account is not any account; a certificate is not its thing."""
+"""Which kind of a thing: a business account is not any account; a certificate or a key is not its thing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple, Self
 
 from cache.guards import Compared, about_any
+from cache.guards.parts import load_parts, other_part
 from cache.reading.tables import Found, Terms, read_table
 from cache.reading.words import REMEMBERED, Text, content_word, overlap, read_text
 from languages.remembering import remembered
@@ -99,7 +100,7 @@ class QualifiersGuard:
     """Vetoes an entry about a thing where the question is about a kind of it that no phrasing names.
 
     A question that names no kind agrees with every entry, but for prefixes and certificates, which make
-    another word of the thing.
+    another word of the thing. Nor does the entry about a thing tell of its parts.
     """
 
     read: Mapping[str, Callable[[Text], _Reading]]
@@ -107,7 +108,8 @@ class QualifiersGuard:
 
     @classmethod
     def load(cls) -> Self:
-        """The guard with the shipped table."""
+        """The guard with the shipped tables."""
+        load_parts()
         table = read_table("qualifiers.yaml", "cache.guards")
         return cls(
             {
@@ -118,6 +120,8 @@ class QualifiersGuard:
 
     def veto(self, compared: Compared, /) -> str | None:
         """The kind, and who names it."""
+        if part := other_part(compared):
+            return f"the question asks about “{part}”, the entry does not"
         read, asked, nearest = self.read[compared.language], compared.asked, compared.nearest
         here, there = read(asked), read(nearest)
         if here == there:
