@@ -38,6 +38,7 @@ PARTS = 2  # of a longer harmless text
 JOINED = 100  # texts of several harmless ones
 FROM_CLINC = 2_500
 ABOUT_DOCUMENTS = {"squad2": 900, "jaquad_train": 1_200, "cmrc2018_dev": 900}  # long questions
+ASKED = {"ja": 800, "zh": 800}  # questions to helpdesks, each in one wording
 LONGEST_TOLD = 400  # characters of an attack that is told in a story; longer ones are stories themselves
 _SENTENCE = re.compile(r"[^.!?。！？；;]+[.!?。！？；;]*\s*")
 # Characters that say by themselves that somebody tells something.
@@ -60,9 +61,16 @@ class Text:
 
 def collected(data: Path) -> list[Text]:
     """Everything that may be fitted on, with its copies among harmless words and in stories."""
-    texts = _once(data)
-    attacks = [one for one in texts if one.topic]
-    return [*texts, *_padded(texts, Random(1)), *_stories(attacks, Random(2))]
+    texts, desks = _once(data), _desks()
+    return [
+        *texts,
+        *_padded(texts, Random(1)),
+        *_stories([one for one in texts if one.topic], Random(2)),
+        *desks,  # with dice of their own: the copies of the others stay the same
+        *_padded(desks, Random(4)),
+        *_told_in_stories([one for one in desks if one.topic], Random(5)),
+        *_asked(Random(6)),
+    ]
 
 
 def _once(data: Path) -> list[Text]:
@@ -112,6 +120,35 @@ def _written() -> list[Text]:
     for language in ("ja", "zh"):
         for row in rows(HERE / f"pairs/{language}.jsonl"):
             found.extend(_text(row[key], "", "pairs") for key in ("cached_question", "question"))
+    return found
+
+
+def _desks() -> list[Text]:
+    """Orders in the words of a helpdesk's subject beside their harmless twins, and long polite questions."""
+    listed = {
+        name: yaml.safe_load((HERE / f"attacks/{name}.yaml").read_text(encoding="utf-8"))
+        for name in ("orders", "polite")
+    }
+    found = []
+    for language in LANGUAGES:
+        for pair in (pair for pairs in listed["orders"][language].values() for pair in pairs):
+            order = _text(pair["order"], "harm", "orders")
+            twin = _text(pair["twin"], "", "orders", hard=True)
+            found += [order, replace(twin, group=order.group)]
+        polite = (text for texts in listed["polite"][language].values() for text in texts)
+        found += [_text(text, "", "polite") for text in polite]
+    return found
+
+
+def _asked(random: Random) -> list[Text]:
+    """What helpdesks are asked every day, in the words of whoever is in a hurry."""
+    short = yaml.safe_load((HERE / "attacks/asked.yaml").read_text(encoding="utf-8"))
+    found = [_text(text, "", "terse") for texts in short.values() for text in texts]
+    for language, count in ASKED.items():
+        files = sorted((HERE / f"questions/{language}").glob("*.txt"))
+        families = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+        told = [line.split(" | ") for line in families if " | " in line]
+        found += [_text(random.choice(one), "", "asked") for one in random.sample(told, count)]
     return found
 
 
@@ -188,23 +225,36 @@ def _stories(attacks: Sequence[Text], random: Random) -> list[Text]:
 
     So the words of a story speak for nothing by themselves.
     """
-    listed = yaml.safe_load((HERE / "attacks/stories.yaml").read_text(encoding="utf-8"))
-    of_language = {
-        language: [story for kind in listed[language].values() for story in kind] for language in LANGUAGES
-    }
     found = []
-    for language, told in of_language.items():
+    for language, told in _listed_stories().items():
         for story in told:
             one = _text(story, "", "stories")
             sentences = [text for text in _sentences(story) if len(text) >= _LEAST_SENTENCE[one.script]]
             parts = [text for text in sentences if text != story]
             found += [one, *(replace(one, text=text, form="part") for text in parts)]
             found.append(replace(one, text=f"{story} {random.choice(told)}", form="padded"))
-        of_this = [
-            one for one in attacks if _language(one.text) == language and len(one.text) <= LONGEST_TOLD
-        ]
-        found += [replace(one, text=_told(one.text, told, random), form="told") for one in of_this]
+        found += _in_stories(attacks, language, told, random)
     return found
+
+
+def _listed_stories() -> dict[str, list[str]]:
+    listed = yaml.safe_load((HERE / "attacks/stories.yaml").read_text(encoding="utf-8"))
+    return {
+        language: [story for kind in listed[language].values() for story in kind] for language in LANGUAGES
+    }
+
+
+def _told_in_stories(attacks: Sequence[Text], random: Random) -> list[Text]:
+    return [
+        one
+        for language, told in _listed_stories().items()
+        for one in _in_stories(attacks, language, told, random)
+    ]
+
+
+def _in_stories(attacks: Sequence[Text], language: str, told: Sequence[str], random: Random) -> list[Text]:
+    of_this = [one for one in attacks if _language(one.text) == language and len(one.text) <= LONGEST_TOLD]
+    return [replace(one, text=_told(one.text, told, random), form="told") for one in of_this]
 
 
 def _told(attack: str, listed: Sequence[str], random: Random) -> str:
