@@ -30,7 +30,7 @@ from encoders.shipped import load_shipped
 from evaluation.statistics import Rate
 from training.command import rows
 
-__all__ = ["DISGUISES", "held_out", "label_of", "plain", "stories"]
+__all__ = ["DISGUISES", "held_out", "label_of", "plain", "polite", "stories"]
 
 HELD_OUT: Final = Path(__file__).parent.parent / "tests/classifiers/gate/attacks"
 _HARMLESS_WORDS: Final = {
@@ -133,9 +133,14 @@ def held_out(language: str) -> dict[str, list[str]]:
 
 
 def plain(language: str) -> dict[str, list[str]]:
-    """Japanese and Chinese harm in a few words, and what looks like it; not among the attacks to disguise."""
-    kinds = yaml.safe_load((HELD_OUT / "plain.yaml").read_text(encoding="utf-8")).get(language, {})
+    """Harm in a few words, and what looks like it; not among the attacks to disguise."""
+    kinds = yaml.safe_load((HELD_OUT / "plain.yaml").read_text(encoding="utf-8"))[language]
     return {f"plain {kind}": [*texts["first"], *texts["later"]] for kind, texts in kinds.items()}
+
+
+def polite(language: str) -> list[str]:
+    """Long and roundabout questions to helpdesks, all harmless."""
+    return list(yaml.safe_load((HELD_OUT / "polite.yaml").read_text(encoding="utf-8"))[language])
 
 
 async def label_of(gate: ExampleGate, encoder: Encoder, text: str) -> str:
@@ -149,7 +154,8 @@ async def run() -> None:
     gate = await ExampleGate.fit(Policy(), encoder)
     for language, disguises in DISGUISES.items():
         attacks = []
-        for name, texts in {**held_out(language), **plain(language), "stories": stories(language)}.items():
+        harmless = {"polite": polite(language), "stories": stories(language)}
+        for name, texts in {**held_out(language), **plain(language), **harmless}.items():
             labels = [await label_of(gate, encoder, text) for text in texts]
             stopped = Rate(sum(label == "must_not" for label in labels), len(labels))
             passed = Rate(sum(label == "must" for label in labels), len(labels))
