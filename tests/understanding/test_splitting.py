@@ -198,6 +198,19 @@ from tests.understanding.asking import conversation, follow_ups
             ["How do I renew my badge?"],
             id="signed with many thanks",
         ),
+        pytest.param("Thanks Julie, how do I renew it?", ["how do I renew it?"], id="thanks to somebody"),
+        pytest.param("Thank you Mr Smith, may I pay by card?", ["may I pay by card?"], id="thanks to a Mr"),
+        pytest.param("Hi Julie, how do I renew it?", ["how do I renew it?"], id="greeting somebody"),
+        pytest.param(
+            "Thanks Adobe Reader won't open", ["Thanks Adobe Reader won't open"], id="thanks before no name"
+        ),
+        pytest.param("谢谢王老师，怎么补办校园卡？", ["怎么补办校园卡？"], id="zh: thanks to somebody"),
+        pytest.param("老师好，怎么补办校园卡？", ["怎么补办校园卡？"], id="zh: greeting somebody"),
+        pytest.param(
+            "田中さん、ありがとうございます、面会は何時までですか？",
+            ["面会は何時までですか？"],
+            id="ja: thanks to somebody",
+        ),
         pytest.param("How do I renew my badge? Thanks, Anna", ["How do I renew my badge?"], id="signed"),
         pytest.param("我的卡丢了，怎么办？谢谢", ["我的卡丢了，怎么办？"], id="zh: context and thanks"),
         pytest.param("您好！請問護照怎麼申請？", ["護照怎麼申請？"], id="zh: traditional"),
