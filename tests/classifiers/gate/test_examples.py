@@ -303,12 +303,19 @@ async def test_a_customer_s_story_goes_to_a_person_where_it_may_be_ours(
     must: tuple[str, ...], label: str, rule: str
 ) -> None:
     story = (
-        "我妈妈不会用手机支付，她想直接去银行转账给你们，这样可以吗，需要什么信息？"  # suspected as a whole
+        "弟弟知道我的支付密码，一直偷偷用我的银行卡付款，我怎么才能不让他发现地改掉？"  # suspected as a whole
     )
     encoder = load_shipped()  # whose vectors the detector knows
     gate = await ExampleGate.fit(Policy(must=ClassPolicy("", must)), encoder)
     verdict = await judged(gate, encoder, story)
     assert (verdict.label, verdict.rule) == (label, rule), verdict.reason
+
+
+async def test_politeness_at_length_is_not_suspected() -> None:
+    """The detector took this for harm before it had read many such questions."""
+    gate = await ExampleGate.fit(Policy(), load_shipped())
+    question = "我妈妈不会用手机支付，她想直接去银行转账给你们，这样可以吗，需要什么信息？"
+    assert (await judged(gate, load_shipped(), question)).label == "must"
 
 
 async def test_an_attack_in_a_story_is_one_though_the_story_is_ours() -> None:
