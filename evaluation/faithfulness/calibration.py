@@ -48,6 +48,7 @@ class FaithfulnessCalibration:
     languages: Mapping[str, LanguageCalibration]
     left_out: Mapping[str, int]  # answers of sources that the judge was fitted on
     repeated: int  # answers that stand there more than once; once is counted
+    disputed: int  # of these, answers that were called both faithful and not; the last says it
     unchecked: int  # without a score, so no cut decides them
     used: tuple[str, ...]  # digests of the answers that set cuts
 
@@ -125,6 +126,7 @@ async def calibrate_faithfulness(
     ours = fitted_on() if settings.judge == "local" else {}
     unseen = [case for case in cases if case.source not in ours]
     once = list({answer_digest(case): case for case in unseen}.values())
+    labels = {(answer_digest(case), case.faithful) for case in unseen}
     result = await evaluate_faithfulness(once, judge, progress=progress)
     share = settings.mean if settings.block == "mean" else 1.0
     read = [found for one in result.judged if (found := _read(one, share))]
@@ -138,6 +140,7 @@ async def calibrate_faithfulness(
         },
         left_out=Counter(case.source for case in cases if case.source in ours),
         repeated=len(unseen) - len(once),
+        disputed=len(labels) - len(once),
         unchecked=len(once) - len(read),
         used=tuple(answer_digest(one.judged.case) for one in read if one.judged.case.faithful),
     )

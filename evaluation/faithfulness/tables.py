@@ -164,6 +164,8 @@ def calibration_tables(result: FaithfulnessCalibration, error: float) -> list[Ta
     ]
     if result.repeated:
         notes.append(f"{result.repeated} repeated answers were counted once")
+    if result.disputed:
+        notes.append(f"{result.disputed} answers are called both faithful and not: the last row counts")
     if result.unchecked:
         notes.append(f"{result.unchecked} answers were not checked, and no cut changes that")
     table.caption = "\n".join(notes)

@@ -86,6 +86,12 @@ async def kept(config: Path) -> Any:
         return await FaithfulnessPromises(database, MadeFor.of(FaithfulnessSettings(), IDENTITY))._kept()
 
 
+def test_an_answer_that_is_called_both_faithful_and_not_is_told(run: Callable[..., tuple[int, str]]) -> None:
+    _, said = run(*CASES, CASES[0] | {"faithful": not CASES[0]["faithful"]}, CASES[1])
+    assert "2 repeated answers were counted once" in said
+    assert "1 answers are called both faithful and not: the last row counts" in said
+
+
 def test_cases_set_the_cut_of_their_language_and_evaluate_says_so(
     config: Path, run: Callable[..., tuple[int, str]]
 ) -> None:
