@@ -79,19 +79,14 @@ def _reader(language: str, words: Mapping[str, list[str]]) -> Callable[[Text], t
     asks = re.compile(heads)
     light = (*words["light"], *words["heads"])
 
+    def is_part(one: _Part) -> bool:
+        last = one.part.split()[-1].removesuffix("s")
+        names_nothing = last in light if language == "en" else one.part.endswith(light)
+        return bool(one.thing and read_text(one.part, language).content) and not names_nothing
+
     def read(text: Text) -> tuple[_Part, ...]:
         found = _neighbours(text, asks) if language == "zh" else _matches(text, patterns)
-        return tuple(
-            one
-            for one in found
-            if one.thing
-            and read_text(one.part, language).content
-            and not (
-                one.part.split()[-1].removesuffix("s") in light
-                if language == "en"
-                else one.part.endswith(light)
-            )
-        )
+        return tuple(filter(is_part, found))
 
     return read
 
