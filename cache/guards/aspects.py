@@ -99,7 +99,7 @@ def _read(terms: Terms, lasting: Terms, plain: str) -> _Asked:
         telling = [one for at, one in enumerate(telling) if not _is_topic(one, telling[at + 1 :])]
         if telling:
             aspects = frozenset[str]().union(*map(_aspects, telling))
-            if aspects & _UNTIL and (lasts := lasting.find(plain)):
+            if strength == "asked" and aspects & _UNTIL and (lasts := lasting.find(plain)):
                 aspects |= {_LASTS}
                 telling += lasts
             return _Asked(aspects, tuple(one.word for one in telling))
