@@ -104,11 +104,10 @@ class ClassesGuard:
     def veto(self, compared: Compared, /) -> str | None:
         """The words of the two classes."""
         groups = self.languages[compared.language]
-        asked, nearest = (groups.named_in(self.read(text)) for text in (compared.asked, compared.nearest))
+        asked, nearest = (self._named(text, groups) for text in (compared.asked, compared.nearest))
         for group in asked.keys() | nearest.keys():
-            here = self._named(compared.asked, groups, group)
-            there = self._named(compared.nearest, groups, group)
-            there = there or (self._agreed(compared, groups, group) if here else ())
+            here = asked.get(group, ())
+            there = nearest.get(group, ()) or (self._agreed(compared, groups, group) if here else ())
             if self.acts:
                 here = _wanted(here, compared.asked)
             unsaid = groups.unsaid.get(group, frozenset())
@@ -117,23 +116,25 @@ class ClassesGuard:
                 continue
             if not self._comparable(compared, here, there):
                 continue
-            others = [_classes(self._named(text, groups, group)) for text in compared.stored]
+            others = [_classes(self._named(text, groups).get(group, ())) for text in compared.stored]
             if about_any(others):
                 continue
             if _all_other(mine, theirs, others):
                 return f"the question says {_told(here)}, the entry {_told(there)}"
         return None
 
-    def _named(self, text: Text, groups: _Groups, group: int) -> tuple[Found, ...]:
-        """What a text names of a group."""
-        found = groups.named_in(self.read(text)).get(group, ())
-        return _without_objects(found, text) if self.acts else found
+    def _named(self, text: Text, groups: _Groups) -> Named:
+        """What a text names, by group."""
+        named = groups.named_in(self.read(text))
+        return (
+            {group: _without_objects(found, text) for group, found in named.items()} if self.acts else named
+        )
 
     def _agreed(self, compared: Compared, groups: _Groups, group: int) -> tuple[Found, ...]:
         """What the other phrasings name for one that names nothing, where they name the same."""
         if compared.language not in self.spoken_for:
             return ()
-        named = [found for text in compared.stored if (found := self._named(text, groups, group))]
+        named = [found for text in compared.stored if (found := self._named(text, groups).get(group))]
         same = len(named) >= _AGREED and len({_classes(found) for found in named}) == 1
         return named[0] if same else ()
 
