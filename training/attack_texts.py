@@ -18,6 +18,7 @@ from classifiers.gate.detector import Script, script_of, windows
 from classifiers.gate.shipped import shipped_attacks, shipped_everyday
 from classifiers.text import has_kana, normalise
 from training.command import rows
+from training.question_pairs import families
 
 __all__ = ["SCRIPTS", "Text", "collected"]
 
@@ -145,9 +146,7 @@ def _asked(random: Random) -> list[Text]:
     short = yaml.safe_load((HERE / "attacks/asked.yaml").read_text(encoding="utf-8"))
     found = [_text(text, "", "terse") for texts in short.values() for text in texts]
     for language, count in ASKED.items():
-        files = sorted((HERE / f"questions/{language}").glob("*.txt"))
-        families = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-        told = [line.split(" | ") for line in families if " | " in line]
+        told = [line for desk in families(language) for family in desk for line in family if len(line) > 1]
         found += [_text(random.choice(one), "", "asked") for one in random.sample(told, count)]
     return found
 
