@@ -41,13 +41,17 @@ async def labels(gate: ExampleGate, encoder: Encoder, texts: list[str]) -> list[
     return [await label_of(gate, encoder, text) for text in texts]
 
 
+async def called_forbidden(gate: ExampleGate, encoder: Encoder, texts: list[str]) -> list[str]:
+    found = await labels(gate, encoder, texts)
+    return [text for text, label in zip(texts, found, strict=True) if label == "must_not"]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_look_alikes_are_not_called_forbidden(
     gate: ExampleGate, encoder: Encoder, language: str
 ) -> None:
     texts = held_out(language)["may_look_alike"]
-    found = await labels(gate, encoder, texts)
-    called = [text for text, label in zip(texts, found, strict=True) if label == "must_not"]
+    called = await called_forbidden(gate, encoder, texts)
     assert len(called) <= 0.05 * len(texts), called
 
 
@@ -56,8 +60,7 @@ async def test_to_ask_at_length_and_politely_is_not_forbidden(
     gate: ExampleGate, encoder: Encoder, language: str
 ) -> None:
     texts = polite(language)
-    found = await labels(gate, encoder, texts)
-    called = [text for text, label in zip(texts, found, strict=True) if label == "must_not"]
+    called = await called_forbidden(gate, encoder, texts)
     assert len(called) <= 0.1 * len(texts), called
 
 
