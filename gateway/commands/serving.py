@@ -59,7 +59,7 @@ def serve_command(config: ConfigOption = None, port: Port = None) -> None:
     """Run the gateway."""
     settings = _at_port(find_settings(config), port)
     configure_logging(settings.logging)
-    run(serve(settings, _settled(_say_where)))
+    run(serve(settings, _say_where))
 
 
 def demo_command(
@@ -75,7 +75,7 @@ def demo_command(
     async def load_and_serve() -> None:
         with console.status("reading and indexing the helpdesks"):
             await load(settings)
-        await serve(settings, _settled(say_how), around_rag=CarelessRag)
+        await serve(settings, say_how, around_rag=CarelessRag)
 
     run(load_and_serve())
 
@@ -136,7 +136,9 @@ async def serve(
     """
     with _bound(settings.server) as listening:
         async with assemble(settings, around_rag=around_rag) as services:
-            server = _Server(_served(create_app(services), settings))
+            app = create_app(services)
+            _settle()
+            server = _Server(_served(app, settings))
             host, port = listening.getsockname()[:2]
             host = f"[{host}]" if ":" in host else host
             announcing = asyncio.create_task(
@@ -210,15 +212,13 @@ class _Server(uvicorn.Server):
         await say()
 
 
-def _settled(tell: Ready) -> Ready:
-    """Models and policy live as long as the process: once they are there, collecting passes them over."""
+def _settle() -> None:
+    """Models and policy live as long as the process: what looks at every object passes them over.
 
-    async def ready(services: Services, address: str) -> None:
-        gc.collect()
-        gc.freeze()
-        await tell(services, address)
-
-    return ready
+    So does NiceGUI as it starts: it would wake openai's lazy modules, a third of what a start costs.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 async def _say_where(services: Services, address: str) -> None:
