@@ -1,4 +1,7 @@
-"""A gate that learns what admins accepted, without a restart: the old one serves until the new one stands."""
+"""A gate that learns without a restart: what admins accepted, and that it has other documents and entries.
+
+The old one serves until the new one stands.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,15 @@ from storage.vectors import IndexUnavailable
 __all__ = ["LearningGate", "Lesson", "LessonState", "taught"]
 
 CATCH_UP_S = 3.0  # what another replica's admin accepted is learnt this soon
+LOOK_S = 60.0  # between looks at documents and entries; a fit for each that an import brings were too many
 TRY_AGAIN_S = 60.0  # after a fit that broke; one that a canary stopped waits for another decision
 MOST_LEFT_OUT = 8  # newest examples that a start leaves out to find a gate that passes its canaries
 
+OTHERS = ""  # in a tenant's place: all who taught their gate nothing; theirs is fitted for BASE
+BASE = "default"
+
 Fit = Callable[[Policy, str], Awaitable[Gate]]  # a policy, for a tenant
+Sources = Callable[[str], Awaitable[str]]  # the state of a tenant's documents and entries, for a fit
 LessonState = Literal["learnt", "failed", "stopped_by_canary"]
 
 
@@ -41,6 +49,7 @@ class Lesson:
     decision: int  # up to which the examples were read
     examples: int  # accepted ones that the serving gate knows
     reason: str = ""
+    sources: str = ""  # the state of documents and entries
     tried_at: float = 0.0  # seconds of the monotonic clock
 
 
@@ -48,6 +57,9 @@ class LearningGate:
     """One gate for all tenants, and another for each tenant whose admin accepted examples.
 
     An example is one tenant's own: no other tenant's gate knows its words.
+
+    Args:
+        base: the gate of all who taught it nothing, fitted for "default" over `sources` in the state `over`.
     """
 
     def __init__(
@@ -56,35 +68,42 @@ class LearningGate:
         policy: Policy,
         *,
         fit: Fit,
+        sources: Sources,
+        over: str,
         examples: GateExamples,
         canaries: Canaries,
         on_try: Callable[[LessonState], object] = lambda _: None,
     ) -> None:
-        self._base = base
         self._policy = policy
         self._fit = fit
+        self._sources = sources
         self._examples = examples
         self._canaries = canaries
         self._on_try = on_try
-        self._gates: dict[str, Gate] = {}
-        self._lessons: dict[str, Lesson] = {}
+        self._gates: dict[str, Gate] = {OTHERS: base}
+        self._lessons = {OTHERS: Lesson(state="learnt", decision=0, sources=over, examples=0)}
+        self._seen: dict[str, str] = {}  # the sources of each tenant when they were looked at last
+        self._looked_at = monotonic()
         self._one_at_a_time: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._wake = asyncio.Event()
         self._log = structlog.get_logger("sekisho.gate")
 
     async def judge(self, question: Encoded, /, *, tenant: str, group: str = "") -> GateVerdict:
         """What the tenant's gate says."""
-        return await self._gates.get(tenant, self._base).judge(question, tenant=tenant, group=group)
+        return await self._of(tenant).judge(question, tenant=tenant, group=group)
 
     @property
     def lessons(self) -> Mapping[str, Lesson]:
-        """How the last try went, by tenant."""
+        """How the last try went, by tenant, and of the gate of the others."""
         return dict(self._lessons)
 
     @property
     def tenants(self) -> tuple[str, ...]:
         """Whose gates differ from the policy's."""
-        return tuple(self._gates)
+        return tuple(tenant for tenant in self._gates if tenant != OTHERS)
+
+    def _of(self, tenant: str) -> Gate:
+        return self._gates.get(tenant, self._gates[OTHERS])
 
     def wake(self) -> None:
         """Look for decisions now."""
@@ -99,15 +118,19 @@ class LearningGate:
             try:
                 await self.catch_up()
             except (StoreUnavailable, DatabaseUnavailable) as exc:
-                self._log.warning("examples not read", error=type(exc).__name__)
+                self._log.warning("nothing to learn could be read", error=type(exc).__name__)
 
     async def catch_up(self) -> None:
         """Teach every gate that is behind.
 
         Raises:
-            StoreUnavailable: if the examples can't be read.
+            StoreUnavailable, DatabaseUnavailable: if examples, or the state of the sources, can't be read.
         """
-        for tenant, decision in (await self._examples.decisions()).items():
+        decisions = {OTHERS: 0} | await self._examples.decisions()
+        if monotonic() - self._looked_at >= LOOK_S:
+            self._seen = {tenant: await self._sources(tenant or BASE) for tenant in decisions}
+            self._looked_at = monotonic()
+        for tenant, decision in decisions.items():
             async with self._one_at_a_time[tenant]:
                 if self._is_behind(tenant, decision):
                     await self._teach(tenant, decision)
@@ -116,15 +139,18 @@ class LearningGate:
         known = self._lessons.get(tenant)
         if known is None or known.decision != decision:
             return True
+        if known.sources != self._seen.get(tenant, known.sources):
+            return True
         return known.state == "failed" and monotonic() - known.tried_at >= TRY_AGAIN_S
 
     async def _teach(self, tenant: str, decision: int) -> None:
         before = self._lessons.get(tenant)
-        examples = await self._examples.accepted(tenant)
-        gate = self._gates.get(tenant, self._base)
+        examples = await self._examples.accepted(tenant) if tenant != OTHERS else []
+        whose = tenant or BASE
+        sources = self._seen[tenant] = await self._sources(whose)
         try:
-            known = await self._canaries.ask(gate, tenant)
-            found = await self._fitted(tenant, examples, known, first=before is None)
+            known = await self._canaries.ask(self._of(tenant), whose)
+            found = await self._fitted(whose, examples, known, first=before is None)
         except (
             ConfigurationError,
             ClassifierError,
@@ -133,18 +159,16 @@ class LearningGate:
             DatabaseUnavailable,
             ValueError,
         ) as exc:
-            self._log.warning("gate not fitted", tenant=tenant, error=type(exc).__name__)
+            self._log.warning("gate not fitted", tenant=whose, error=type(exc).__name__)
             kept = before.examples if before else 0
             lesson = Lesson(state="failed", decision=decision, examples=kept, reason=str(exc))
         else:
             lesson = self._taken(tenant, found, decision, before)
-        self._lessons[tenant] = replace(lesson, tried_at=monotonic())
+        self._lessons[tenant] = replace(lesson, sources=sources, tried_at=monotonic())
         self._on_try(lesson.state)
         self._canaries.wake()
         say = self._log.info if lesson.state == "learnt" else self._log.error
-        say(
-            "gate taught", tenant=tenant, state=lesson.state, examples=lesson.examples, accepted=len(examples)
-        )
+        say("gate taught", tenant=whose, state=lesson.state, examples=lesson.examples, accepted=len(examples))
 
     def _taken(self, tenant: str, found: _Fitted, decision: int, before: Lesson | None) -> Lesson:
         if found.gate is not None:

@@ -22,6 +22,6 @@ class GateMetrics:
         )
         self.llm = counter("llm_total", "Unsure questions sent to a language model, by its reply.", "result")
         self.lessons = counter("lessons_total", "Refits: learnt, failed, stopped_by_canary.", "state")
-        self.behind = gauge("behind", "1: what was accepted is not in force.", "tenant")
+        self.behind = gauge("behind", "1: what was accepted, or imported, is not in force.", "tenant")
         self.canaries_asked = gauge("canaries_asked", "Must-canaries of the last round.", "tenant")
         self.canaries_lost = gauge("canaries_lost", "Must-canaries that did not pass.", "tenant")

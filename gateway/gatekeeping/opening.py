@@ -20,7 +20,7 @@ from classifiers.gate.rules import Rules
 from classifiers.gate.shipped import Shipped
 from gateway.background import Loop
 from gateway.gatekeeping.canaries import Canaries
-from gateway.gatekeeping.learning import LearningGate, taught
+from gateway.gatekeeping.learning import BASE, LearningGate, taught
 from gateway.gatekeeping.lists import read_rules
 from gateway.gatekeeping.metrics import GateMetrics
 from gateway.gatekeeping.outside import add_llm, open_detectors
@@ -96,10 +96,14 @@ async def open_gate(settings: Settings, stores: Stores, metrics: GateMetrics) ->
         if settings.gate.enabled:
             rules = read_rules(settings)
             fit = partial(fitted_gate, settings, stores, promises, rules)
+            sources = partial(fitted_over, stores)
+            over = await sources(BASE)
             learning = LearningGate(
-                await fit(policy, "default"),
+                await fit(policy, BASE),
                 policy,
                 fit=fit,
+                sources=sources,
+                over=over,
                 examples=examples,
                 canaries=canaries,
                 on_try=lambda state: metrics.lessons.labels(state).inc(),
@@ -187,9 +191,14 @@ async def fit_apart(stores: Stores, settings: Settings, tenant: str) -> Gate:
 
 
 async def kept_fits(settings: Settings, stores: Stores, tenant: str) -> KeptFits:
-    """Fits are made again when a document changed, or there are twice as many entries to find evidence in."""
-    entries = len(await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS))
+    """What was fitted over the documents and entries that there are, by this gateway or an earlier one."""
     return KeptFits(
         ArrayFolder(settings.path(settings.storage.folder) / "fits", most=FITS_KEPT),
-        sources=f"{await stores.documents.state()} {entries.bit_length()}",
+        sources=await fitted_over(stores, tenant),
     )
+
+
+async def fitted_over(stores: Stores, tenant: str) -> str:
+    """Another one when a document changed, or there are twice as many entries: a fit is made again then."""
+    entries = len(await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS))
+    return f"{await stores.documents.state()} {entries.bit_length()}"

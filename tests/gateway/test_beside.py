@@ -14,9 +14,11 @@ import pytest
 
 from cache.indexing import disagreement
 from gateway.assembly import CATCH_UP_S
+from gateway.gatekeeping import learning
 from tests.chatbot import Chatbot
 from tests.gateway.conftest import POLICY, UPSTREAM
 from tests.gateway.running import KEYS, OTHER_TENANT, Gateway, settings
+from tests.gateway.test_learning import in_time, label
 from tests.review.asking import question
 
 HOURS = "When does the library open?"
@@ -25,6 +27,12 @@ THINGS = (
     "book", "novel", "comic", "film", "game", "map", "magazine", "newspaper", "record", "score", "tablet",
     "laptop", "study room", "locker", "projector", "desk", "guide", "puzzle",
 )  # fmt: skip
+STOLEN = (
+    "How do I report a forged library card?",
+    "How can I report stolen books?",
+    "What is the fee for a stolen library card?",
+    "Where do I replace a stolen card?",
+)
 FAQ = (
     (HOURS, "What are the library's opening hours?"),
     ("Where can I park?", "Is there a car park at the library?"),
@@ -79,6 +87,19 @@ def test_the_gate_is_calibrated_and_the_gateway_goes_by_its_cuts(beside: tuple[G
     while (in_force := gateway.services.gatekeeping.promises.of("default")) and not in_force[0].present:
         assert time.monotonic() < until
         time.sleep(0.5)
+
+
+def test_the_gate_hears_of_what_was_imported_without_a_restart(
+    beside: tuple[Gateway, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gateway, folder = beside
+    assert label(gateway, "Was my library card forged?") != "must"
+    faq = folder / "stolen.csv"
+    told = [f"{one},At the desk." for one in STOLEN]
+    faq.write_text("\n".join(["question,answer", *told]), "utf-8")
+    monkeypatch.setattr(learning, "LOOK_S", 0.1)
+    sekisho(folder, "import", str(faq), "--language", "en")
+    assert in_time(lambda: label(gateway, "Was my library card forged?") == "must")
 
 
 def test_an_import_says_nothing_of_the_index_unless_something_is_to_be_indexed(

@@ -45,10 +45,13 @@ class Lessons:
         self.examples = GateExamples(database, POLICY)
         self.fit = fit or Fitting()
         self.encoder = HashingEncoder()
+        self.imported = 0
         self.gate = LearningGate(
             ScriptedGate(),
             POLICY,
             fit=self.fit,
+            sources=self.sources,
+            over="default: 0",
             examples=self.examples,
             canaries=Canaries(canaries, self.encoder, every_s=3600),
         )
@@ -57,8 +60,11 @@ class Lessons:
         found = await self.examples.propose(Proposal(tenant="shop", label=label, topic=topic, by="rev"), text)
         await self.examples.accept("shop", found.id, by="admin", over_policy=True)
 
-    async def label(self, text: str = "taught?") -> str:
-        return (await self.gate.judge(await encode_one(self.encoder, text), tenant="shop")).label
+    async def sources(self, tenant: str) -> str:
+        return f"{tenant}: {self.imported}"
+
+    async def label(self, text: str = "taught?", *, tenant: str = "shop") -> str:
+        return (await self.gate.judge(await encode_one(self.encoder, text), tenant=tenant)).label
 
 
 async def test_a_fit_that_breaks_keeps_the_old_gate_and_is_tried_again(
@@ -85,6 +91,39 @@ async def test_a_gate_that_cannot_judge_a_canary_is_not_taken(database: Database
     lessons.fit.next = DeadGate()
     await lessons.gate.catch_up()
     assert (lessons.gate.lessons["shop"].state, await lessons.label()) == ("stopped_by_canary", "must")
+
+
+async def test_what_was_imported_is_fitted_over_for_those_who_taught_nothing_and_for_those_who_did(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lessons = Lessons(database)
+    await lessons.accept("other", "may")
+    await lessons.gate.catch_up()
+    lessons.imported = 100
+    await lessons.gate.catch_up()
+    assert len(lessons.fit.policies) == 1, "not before its time"
+    monkeypatch.setattr(learning, "LOOK_S", 0.0)
+    await lessons.gate.catch_up()
+    assert [one.may.examples[-1] for one in lessons.fit.policies[1:]] == ["How do I cook rice?", "other"]
+    assert await lessons.label(tenant="another") == "may"
+    await lessons.gate.catch_up()
+    assert len(lessons.fit.policies) == 3, "nothing new, nothing fitted"
+    assert lessons.gate.tenants == ("shop",)
+
+
+async def test_an_import_that_would_lose_a_canary_changes_nothing_until_the_next(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "LOOK_S", 0.0)
+    lessons = Lessons(database, canaries=("taught?",))
+    lessons.imported = 100
+    await lessons.gate.catch_up()
+    await lessons.gate.catch_up()
+    assert (len(lessons.fit.policies), await lessons.label()) == (1, "must")
+    assert lessons.gate.lessons[learning.OTHERS].state == "stopped_by_canary"
+    lessons.fit.next, lessons.imported = ScriptedGate({"now?": "may"}), 200
+    await lessons.gate.catch_up()
+    assert (lessons.gate.lessons[learning.OTHERS].state, await lessons.label("now?")) == ("learnt", "may")
 
 
 class HonestFitting(Fitting):
