@@ -17,6 +17,7 @@ from gateway.database import reading
 from gateway.errors import ConfigurationError, InvalidRequest
 from gateway.figures.rates import Rate
 from gateway.gatekeeping.files import rows_of
+from gateway.gatekeeping.turns import WANTS_PERSON
 from gateway.stages import Gate
 from storage.schema import asked_by_somebody, outcomes, tickets
 from storage.sql import Database
@@ -164,14 +165,15 @@ _TICKETS: Select[Any] = select(tickets.c.question, tickets.c.group, tickets.c.st
 
 
 def _of_outcome(row: Mapping[Any, Any]) -> Past | None:
-    if _leant(row["gate_label"], row["stage_ms"]):
+    if row["gate_rule"] == WANTS_PERSON or _leant(row["gate_label"], row["stage_ms"]):
         return None
     return Past(row["question"], row["group"], Verdict(row["gate_label"], row["gate_rule"] or ""))
 
 
 def _of_ticket(row: Mapping[Any, Any]) -> Past | None:
+    stages = [step["stage"] for step in row["steps"]]
     said = next((step["found"] for step in row["steps"] if step["stage"] == "gate"), None)
-    if said is None or _leant(said["label"], [step["stage"] for step in row["steps"]]):
+    if said is None or said.get("rule") == WANTS_PERSON or _leant(said["label"], stages):
         return None
     return Past(row["question"], row["group"], Verdict(said["label"], said.get("rule", ""), said["reason"]))
 

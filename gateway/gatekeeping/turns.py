@@ -20,8 +20,9 @@ from gateway.gatekeeping.fragments import assembled
 from gateway.stages import Gate
 from languages.remembering import text_key
 
-__all__ = ["ConversationGate"]
+__all__ = ["WANTS_PERSON", "ConversationGate"]
 
+WANTS_PERSON = "person"  # the rule for who asks for one, and gets one by any policy
 WIDE = 6  # of the asker's last turns, the question included
 STANDS = 0.9  # on the axis of scope; "how much is it?" reaches 0.73 by itself, "and when do you close?" 0.98
 REMEMBERED, REMEMBERED_S = 4_096, 60.0  # earlier turns; as long may one pass that an admin has just forbidden
@@ -50,7 +51,7 @@ class ConversationGate:
         verdict = await self._in_turn(question, encoded)
         if question.wants_person and not verdict.rule.startswith("deny:"):
             reason = "the asker wants a person"
-            return replace(verdict, label="unsure", rule="person", topic=None, reason=reason)
+            return replace(verdict, label="unsure", rule=WANTS_PERSON, topic=None, reason=reason)
         on_scope = verdict.rule in _ON_SCOPE or (verdict.rule == "llm" and verdict.label == "may")
         if not question.answers_the_bot or verdict.label == "must" or not on_scope:
             return verdict

@@ -54,7 +54,7 @@ def gateway(chatbot: Chatbot, folder: Path) -> Iterator[Gateway]:
                 "sources": [{"document": "cms/spring", "version": "1"}],
             }
             assert reviewer.post("/v1/entries", json=entry).status_code < 300
-        for question in ASKED:
+        for question in (*ASKED, "I want to talk to a human"):
             running.answer(question)
         running.answer(
             messages=[
