@@ -1,8 +1,8 @@
 """Files of cases: JSON Lines, CSV or XLSX; a row that can't be used stops the run with its line and field.
 
-In CSV and XLSX a list is written as JSON, a single text also as it is; an empty cell has the default of its
-column. Without `lang` the script of the text says the language, and where it does not tell, the operator
-does (`understanding.default_language`): on another shelf nothing is found.
+In CSV and XLSX a list is written as JSON, a single text also as it is; an empty cell, as null in JSON Lines,
+has the default of its column. Without `lang` the script of the text says the language, and where it does not
+tell, the operator does (`understanding.default_language`): on another shelf nothing is found.
 """
 
 from __future__ import annotations
@@ -218,9 +218,9 @@ def read_cases(
 
 
 def _filled(values: Mapping[str, Any], form: type[BaseModel]) -> dict[str, Any]:
-    """What a row holds, without the empty cells whose column has a default."""
+    """What a row holds, without the empty cells, and the nulls, whose column has a default."""
     needed = {name for name, field in form.model_fields.items() if field.is_required()}
-    return {key: value for key, value in values.items() if value != "" or key in needed}
+    return {key: value for key, value in values.items() if value not in ("", None) or key in needed}
 
 
 def read_shelf(file: Path, default_language: Language = DEFAULT) -> list[ShelfEntry]:

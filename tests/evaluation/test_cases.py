@@ -128,7 +128,9 @@ def test_the_three_forms_give_the_same_cases_and_empty_cells_the_default(
     workbook.active.append([*form.model_fields])
     workbook.active.append(cells)
     workbook.save(tmp_path / "c.xlsx")
+    (tmp_path / "nulls.jsonl").write_text(json.dumps(dict.fromkeys(form.model_fields) | row), "utf-8")
     [expected] = read_cases(tmp_path / "c.jsonl", form)
+    assert read_cases(tmp_path / "nulls.jsonl", form) == [expected]
     assert read_cases(tmp_path / "c.csv", form) == [expected]
     assert read_cases(tmp_path / "c.xlsx", form) == [expected]
 
