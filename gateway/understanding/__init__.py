@@ -122,7 +122,7 @@ class Understanding:
     ) -> Question:
         text = asked.text
         answers = answers_the_bot(text, earlier, words)
-        alone = asked.wants_person or await self._stands_alone(text, earlier, words, conversation)
+        alone = asked.wants_person or await self._stands_alone(asked, earlier, words, conversation)
         if not alone and earlier and self._rewriter:
             rewritten = await self._rewriter.rewrite(text, earlier, words)
             text, alone = (rewritten, True) if rewritten else (text, False)
@@ -138,11 +138,12 @@ class Understanding:
         )
 
     async def _stands_alone(
-        self, text: str, earlier: Sequence[Turn], words: Wording, conversation: Conversation
+        self, asked: Asked, earlier: Sequence[Turn], words: Wording, conversation: Conversation
     ) -> bool:
+        text = asked.text
         said = [turn.text for turn in earlier if turn.role == "user"] or [turn.text for turn in earlier]
         leaning = await self._follow_ups.read(text, said, words)
-        if leaning.why is None:
+        if leaning.why is None or (asked.announced and leaning.likely):
             return True
         if self._vouching is None or words.language != "en" or not (leaning.likely or leaning.vague):
             return False

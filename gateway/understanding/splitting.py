@@ -53,6 +53,7 @@ class Asked:
     text: str
     wants_person: bool  # a sentence of it asks for somebody to talk to: "I'd like to speak to a human"
     parts: tuple[str, ...] = ()  # the sentences that ask, if several do, one leaning on the other
+    announced: bool = False  # behind words that say that another subject comes
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +73,15 @@ def questions_in(text: str, wording: Wording) -> list[Asked]:
     sentences = _sentences(text, wording)
     if all(wording.kinds["correction"].fullmatch(_bare(sentence.text)) for sentence in sentences):
         return []
+    announces = sentences[0].own != sentences[0].text
     return [
         Asked(
             wording.glue.join(unit),
             any(_wants_person(one, wording) for one in unit),
             _parts(unit, wording),
+            announced=announces and place == 0,
         )
-        for unit in _units(sentences, wording)
+        for place, unit in enumerate(_units(sentences, wording))
     ]
 
 

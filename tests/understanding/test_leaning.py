@@ -173,6 +173,24 @@ async def test_who_announces_another_subject_asks_what_follows(
 
 
 @pytest.mark.parametrize(
+    ("earlier", "announced", "text"),
+    [
+        (RYOUKIN, "ところで、", "オンラインで手続きできますか"),
+        (FEIYONG, "对了，", "有停车位吗？"),
+        (FEIYONG, "对了，", "可以开发票吗？"),
+        (FEE, "By the way, ", "can I get a receipt?"),
+    ],
+)
+async def test_what_names_little_is_complete_where_another_subject_is_announced(
+    earlier: tuple[str, ...], announced: str, text: str
+) -> None:
+    understanding = Understanding(follow_ups())
+    [plainly] = (await understanding.understand(conversation(*earlier, text))).questions
+    [question] = (await understanding.understand(conversation(*earlier, announced + text))).questions
+    assert (plainly.self_contained, question.self_contained) == (False, True)
+
+
+@pytest.mark.parametrize(
     ("earlier", "announced", "leans"),
     [
         (RYOUKIN, "話は変わりますが、カレーの作り方は？", "それはいくらですか"),
