@@ -146,7 +146,7 @@ def _tokenizer(path: Path, card: Card) -> Tokenizer:
 
 
 def _session(path: Path, card: Card) -> onnxruntime.InferenceSession:
-    data = _verified(path, card.digest)
+    _verified(path, card.digest)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # a second one waits by spinning: twice the CPU time for the same batch
     options.inter_op_num_threads = 1
@@ -154,8 +154,8 @@ def _session(path: Path, card: Card) -> onnxruntime.InferenceSession:
     options.log_severity_level = 3  # errors only: we say ourselves what went wrong
     providers = ["CPUExecutionProvider"]
     try:
-        session = onnxruntime.InferenceSession(
-            data, options, providers=providers, disabled_optimizers=SLOW_FUSIONS
+        session = onnxruntime.InferenceSession(  # by its path: bytes would stay in memory beside the weights
+            path, options, providers=providers, disabled_optimizers=SLOW_FUSIONS
         )
     except BROKEN_MODEL as error:
         raise EncoderError(f"{path} is no model that ONNX Runtime can run: {error}") from error
