@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final, Self
 
@@ -137,11 +138,16 @@ def _card(path: Path) -> Card:
 def _tokenizer(path: Path, card: Card) -> Tokenizer:
     data = _verified(path, card.tokenizer_digest)
     try:
-        tokenizer = Tokenizer.from_buffer(data)
+        return _tokenizer_of(data, card.max_tokens)
     except ValueError as error:
         raise EncoderError(f"{path} is no tokenizer: {error}") from error
+
+
+@cache  # models trained from one another have the same; it takes 30 MB
+def _tokenizer_of(data: bytes, max_tokens: int) -> Tokenizer:
+    tokenizer = Tokenizer.from_buffer(data)
     tokenizer.no_padding()  # batches are padded to their own longest text
-    tokenizer.enable_truncation(card.max_tokens)
+    tokenizer.enable_truncation(max_tokens)
     return tokenizer
 
 
