@@ -10,9 +10,11 @@ from typing import Any, Literal, NamedTuple
 
 from languages.remembering import remembered
 
-__all__ = ["Kind", "Word", "WordReader", "simplified", "word_reader"]
+__all__ = ["Kind", "Sort", "Word", "WordReader", "simplified", "word_reader"]
 
 Kind = Literal["noun", "name", "number", "verb", "adjective", "other", "mark"]
+# What a dictionary says of a name; "unlisted" is what none has, of whatever kind it was guessed to be.
+Sort = Literal["", "person", "place", "organisation", "unlisted"]
 
 _ENGLISH = re.compile(r"[^\W_]+(?:['.+#_-]+[^\W_]+)*[+#]*|[^\w\s]")
 _JAPANESE_KINDS: dict[str, Kind] = {
@@ -29,6 +31,11 @@ _JAPANESE_KINDS: dict[str, Kind] = {
 }
 _CHINESE_KINDS: dict[str, Kind] = {"n": "noun", "v": "verb", "a": "adjective", "m": "number", "x": "mark"}
 _CHINESE_NAMES = frozenset({"nr", "ns", "nt", "nz", "nrt", "nrfg"})
+_SORTS: dict[str, Sort] = {
+    **dict.fromkeys(("人名", "nr", "nrt", "nrfg"), "person"),
+    **dict.fromkeys(("地名", "ns"), "place"),
+    "nt": "organisation",
+}
 _REMEMBERED = 16_384  # texts; the phrasings of the entries that come up again and again
 
 
@@ -38,6 +45,7 @@ class Word(NamedTuple):
     surface: str
     base: str  # 申込 is 申し込み, できる is 出来る, "cancelled" is "cancel", 帳號 is 帐号
     kind: Kind  # English has no dictionary here: its words are "noun" or "number"
+    sort: Sort = ""  # of Japanese words and Chinese names
 
 
 class WordReader:
@@ -94,9 +102,9 @@ class WordReader:
                 kind = "name"
             elif parts[1] == "数詞":
                 kind = "number"
-            read.append(
-                Word(surface, unicodedata.normalize("NFKC", found.normalized_form()).casefold(), kind)
-            )
+            base = unicodedata.normalize("NFKC", found.normalized_form()).casefold()
+            sort: Sort = "unlisted" if found.is_oov() else _SORTS.get(parts[2], "")
+            read.append(Word(surface, base, kind, sort))
         return tuple(read)
 
     def _chinese(self, text: str) -> tuple[Word, ...]:
@@ -107,7 +115,10 @@ class WordReader:
             kind = "name" if tag in _CHINESE_NAMES else _CHINESE_KINDS.get(tag[:1], "other")
             if surface.isascii() and surface.isalnum():
                 kind = "number" if surface[0].isdigit() else "noun"
-            read.append(Word(surface, surface.casefold(), kind))
+            sort: Sort = ""
+            if kind == "name":
+                sort = _SORTS.get(tag, "") if len(self._tag(surface, False)) == 1 else "unlisted"
+            read.append(Word(surface, surface.casefold(), kind, sort))
         return tuple(read)
 
 

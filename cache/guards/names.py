@@ -1,12 +1,10 @@
 """Names of products, places and people: an entry about one does not answer a question about another.
 
-English names are told by their capitals, Japanese ones by katakana or the dictionary, Chinese ones by the
-dictionary; Latin words in Japanese and Chinese are names. A text without names agrees with every name.
+A text without names agrees with every name.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cache
@@ -17,8 +15,8 @@ from cache.guards import Compared, about_any
 from cache.reading.tables import read_table
 from cache.reading.wording import WORDED, left_over
 from cache.reading.words import REMEMBERED, Text, content_word, overlap
+from languages.names import IN_KATAKANA, named
 from languages.remembering import remembered
-from languages.scripts import KATAKANA
 from languages.words import Word
 
 __all__ = ["NamesGuard"]
@@ -27,12 +25,9 @@ _ABOUT_THE_SAME = 0.6  # share of other content in common from which names are c
 _SLIP = 0.75  # share of characters in common from which two spellings may be one name
 _LEFT_OVER = 0.1  # weight of what no word of the other text means, up to which スマホ is スマートフォン
 _SHORT = 4  # characters; among short names one letter makes another name
-_MOSTLY = 0.6  # share of capitalised words from which capitals say nothing (A Title, A SHOUT)
 _BEGINNINGS = ("noun", "name")
 _INSIDE = ("in", "at")
 _LEADING = "去到在从往"  # 去市|医院: read as one word with what they lead to
-_KATAKANA = re.compile(f"[{KATAKANA}]{{2,}}")
-_LATIN = re.compile(r"[A-Za-z][A-Za-z+#.&-]+")
 
 
 class NamesGuard:
@@ -128,7 +123,7 @@ def _strange(names: frozenset[str], text: Text) -> frozenset[str]:
         name
         for name in names
         if name not in text.written
-        and not any(_same_name(name, word) for word in (*text.content, *_KATAKANA.findall(text.written)))
+        and not any(_same_name(name, word) for word in (*text.content, *IN_KATAKANA.findall(text.written)))
         and not (text.language in WORDED and left_over(name, text.written, text.language) <= _LEFT_OVER)
     )
 
@@ -137,7 +132,7 @@ def _same_name(some: str, other: str) -> bool:
     """Whether two spellings may be one name: a slip of the pen, or スケボー for スケートボード."""
     if some == other:
         return True
-    if _KATAKANA.fullmatch(some) and _KATAKANA.fullmatch(other):
+    if IN_KATAKANA.fullmatch(some) and IN_KATAKANA.fullmatch(other):
         short, long = sorted((some, other), key=len)
         rest = iter(long)
         return all(kana in rest for kana in short) or SequenceMatcher(None, some, other).ratio() >= _SLIP
@@ -146,25 +141,5 @@ def _same_name(some: str, other: str) -> bool:
 
 @remembered(REMEMBERED)
 def _names(text: Text) -> frozenset[str]:
-    if text.language == "en":
-        return _capitalised(text)
-    return frozenset(
-        thing
-        for word in text.words
-        if (thing := content_word(word, text.language))
-        and (word.kind == "name" or _KATAKANA.fullmatch(word.surface) or _LATIN.fullmatch(word.surface))
-    )
-
-
-def _capitalised(text: Text) -> frozenset[str]:
-    spoken = [word for word in text.words if word.kind == "noun"]
-    capital = [word.surface[0].isupper() for word in spoken]
-    if sum(capital) > _MOSTLY * len(spoken):
-        return frozenset()
-    names, begins = set(), True
-    for word in text.words:
-        marked = word.surface if not begins else word.surface[1:]
-        if marked != marked.lower() and not any(map(str.isdigit, marked)):
-            names.add(content_word(word, "en"))
-        begins = word.surface in ".?!:"
-    return frozenset(filter(None, names))
+    found = (content_word(text.words[at], text.language) for at in named(text.words, text.language))
+    return frozenset(filter(None, found))
