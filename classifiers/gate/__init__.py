@@ -8,6 +8,7 @@ a gate     is         `examples`    the first of its `rules` that has something 
            hears      `complaints`  to the reader, which a person should see whatever they name
            is fitted  `fitting`     or found again by `kept`; `thinness` says where not to trust it
            cuts       `promise`     no more must-questions are refused than was promised
+reads      behind it  `documented`  what a passage answers is ours; `named`: somebody else's product is not
 judges     beside it  `detectors`   and `criteria` for a language model, where it is unsure
 """
 

@@ -24,6 +24,7 @@ SHADOWABLE = (
     "entry",
     "scope",
     "default",
+    "name",
     "length",
     "llm",
     "detector",

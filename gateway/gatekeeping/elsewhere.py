@@ -15,6 +15,7 @@ from gateway.gatekeeping.lists import read_rules
 from gateway.gatekeeping.opening import fitted_gate, reading_documents
 from gateway.gatekeeping.policy import read_policy
 from gateway.gatekeeping.promises import GatePromises
+from gateway.gatekeeping.vocabulary import OwnWords
 from gateway.review.gate_examples import GateExamples
 from gateway.settings import Settings
 from gateway.stages import Gate
@@ -44,7 +45,9 @@ async def gate_elsewhere(
                 await stores.index_pending()
             await stores.documents.ingest([settings.path(root) for root in settings.policy.must.documents])
             policy = read_policy(settings)
-            learnt = taught(policy, await GateExamples(served, policy).accepted(tenant))
+            examples = GateExamples(served, policy)
+            learnt = taught(policy, await examples.accepted(tenant))
             rules, promises = read_rules(scratch), GatePromises(served)
             gate = await fitted_gate(scratch, stores, promises, rules, learnt, tenant)
-            yield reading_documents(gate, stores, rules), stores.encoder
+            own = OwnWords(stores, policy, examples, rules)
+            yield reading_documents(gate, stores, own, rules), stores.encoder

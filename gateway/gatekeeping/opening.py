@@ -14,6 +14,7 @@ from classifiers.gate.documented import DocumentedGate
 from classifiers.gate.examples import JUDGE, ExampleGate
 from classifiers.gate.kept import KeptFits
 from classifiers.gate.lexical import Rarity
+from classifiers.gate.named import NamedGate
 from classifiers.gate.passages import PassageScope
 from classifiers.gate.promise import CutsInForce
 from classifiers.gate.rules import Rules
@@ -27,6 +28,7 @@ from gateway.gatekeeping.outside import add_llm, open_detectors
 from gateway.gatekeeping.policy import read_canaries, read_policy
 from gateway.gatekeeping.promises import GatePromises, MadeFor, Standing
 from gateway.gatekeeping.scope import EntryScope
+from gateway.gatekeeping.vocabulary import OwnWords
 from gateway.rag.answering import AnsweringPassages
 from gateway.review.gate_examples import GateExamples
 from gateway.settings import Settings
@@ -112,7 +114,8 @@ async def open_gate(settings: Settings, stores: Stores, metrics: GateMetrics) ->
             beside_detectors = await open_detectors(settings.gate, policy, metrics, stack)
             forbids = beside_detectors(learning)
             # Detectors are asked about what the documents let through, too.
-            answered = beside_detectors(reading_documents(learning, stores, rules))
+            own = OwnWords(stores, policy, examples, rules)
+            answered = beside_detectors(reading_documents(learning, stores, own, rules))
             gate = add_llm(answered, settings.gate, policy, metrics, stack)
         kept = Gatekeeping(
             gate=gate,
@@ -170,10 +173,10 @@ def shipped_for(settings: Settings) -> Shipped:
     return Shipped() if settings.gate.background else Shipped(background={})
 
 
-def reading_documents(gate: Gate, stores: Stores, rules: Rules) -> Gate:
-    """The gate, and behind it the documents, which may answer what it finds nothing for."""
+def reading_documents(gate: Gate, stores: Stores, own: OwnWords, rules: Rules) -> Gate:
+    """The gate, and behind it the documents: they may answer what it finds nothing for, or never name it."""
     documents = AnsweringPassages(stores.passages, stores.reading, stores.language_of)
-    return DocumentedGate(gate, documents, rules)
+    return NamedGate(DocumentedGate(gate, documents, rules), own, rules)
 
 
 async def fit_apart(stores: Stores, settings: Settings, tenant: str) -> Gate:
@@ -183,11 +186,12 @@ async def fit_apart(stores: Stores, settings: Settings, tenant: str) -> Gate:
         ConfigurationError, ClassifierError, EncoderError, StoreUnavailable: as of `fitted_gate`.
     """
     policy = read_policy(settings)
-    learnt = taught(policy, await GateExamples(stores.database, policy).accepted(tenant))
+    examples = GateExamples(stores.database, policy)
+    learnt = taught(policy, await examples.accepted(tenant))
     apart = GatePromises(stores.database)  # those of the gate that serves must not hear of this one
     rules = read_rules(settings)
     gate = await fitted_gate(settings, stores, apart, rules, learnt, tenant)
-    return reading_documents(gate, stores, rules)
+    return reading_documents(gate, stores, OwnWords(stores, policy, examples, rules), rules)
 
 
 async def kept_fits(settings: Settings, stores: Stores, tenant: str) -> KeptFits:

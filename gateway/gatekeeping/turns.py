@@ -28,7 +28,7 @@ STANDS = 0.9  # on the axis of scope; "how much is it?" reaches 0.73 by itself, 
 REMEMBERED, REMEMBERED_S = 4_096, 60.0  # earlier turns; as long may one pass that an admin has just forbidden
 _LONG_AGO = (0.0, False)
 # Rules that say whose a question is, not that it is forbidden.
-_ON_SCOPE = ("empty", "scope", "default", "document")
+_ON_SCOPE = ("empty", "scope", "default", "document", "name")
 _BY_WORD = ("example", "entry")  # rules by which a person has decided, as by the allow list
 
 

@@ -60,6 +60,7 @@ def test_every_kind_of_news_has_words(language: UiLanguage) -> None:
         ("scope", "may", "対象とする根拠がほとんどありません。"),
         ("forbidden", "unsure", "禁止された内容の可能性があります。"),
         ("deny:gossip", "must_not", "拒否リストにあります。"),
+        ("name", "unsure", "こちらの資料などにない名称が含まれています。"),
         ("llm", "may", "said by a model"),
     ],
 )
