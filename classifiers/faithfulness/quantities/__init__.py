@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
 
+from classifiers.faithfulness.quantities.characters import character_patterns
 from classifiers.faithfulness.quantities.clock_times import clock_patterns
 from classifiers.faithfulness.quantities.numerals import (
     KANJI,
@@ -118,6 +119,7 @@ def _lookout() -> Lookout:
             *weekday_patterns(),
             *spoken_patterns(),
             *_date_patterns(),
+            *character_patterns(),
             *clock_patterns(),
             *_number_patterns(),
         ]
@@ -154,7 +156,8 @@ def _number_patterns() -> Iterator[Look]:
     between = "calendar|consecutive|full|whole|complete|further|more|additional|extra|clear"
     written = rf"(?:(?:(?:{between})[\s-])?(?P<unit>{_any_unit()}))?"
     digits = r"(?:\d{1,3}(?:,\d{3}){1,6}(?!\d)|\d{1,18}(?!\d))(?:\.\d{1,18})?"
-    number = rf"{digits}(?:{KANJI}{{1,9}}(?:\d{{1,18}})?){{0,6}}"
+    grouped = r"\d{1,3}(?:,\d{3})+(?!\d)"
+    number = rf"{digits}(?:{KANJI}{{1,9}}(?:{grouped}|\d{{1,18}})?){{0,6}}"
     scale = r"(?:\s?(?P<scale>thousand|million|billion|trillion|bn|k)\b)?(?:st|nd|rd|th)?"
     words = [*WORDS, *SCALES]
     word = "|".join(words)
@@ -178,7 +181,7 @@ def _number_patterns() -> Iterator[Look]:
 
 def _compound_patterns() -> Iterator[Look]:
     n, m = rf"(?<![\d.,])(?P<n>\d{{1,3}}|{KANJI}{{1,3}})\s?", rf"(?P<m>\d{{1,2}}|{KANJI}{{1,3}})\s?"
-    hours, minutes = "(?P<unit>hours?|hrs?|h|時間|小时|个小时)", "(?:minutes?|mins?|分钟|分)"
+    hours, minutes = "(?P<unit>hours?|hrs?|h|時間|[个個]?小[时時])", "(?:minutes?|mins?|分[钟鐘]?)"
     compound = rf"{n}{hours}\s?(?:and\s|と)?{m}{minutes}(?![a-z])"
     signs = "minutes minute mins min 分"
     yield Look(signs, compound, _hours_and_minutes, hint=r"時間|小时|小時|hour|hr|\dh|\d h")
@@ -244,15 +247,15 @@ def _quarters(match: re.Match[str]) -> Iterator[Quantity]:
 def _half_patterns(digits: str) -> Iterator[Look]:
     spans = "hours?|days?|weeks?|months?|years?|decades?|centur(?:y|ies)|dozen|minutes?|miles?"
     spans = f"{spans}|kilos?|lit(?:re|er)s?"
-    counted = "時間|小时|小時|个小时|か月|ヶ月|个月|年|日|天"
+    counted = "時間|[个個]?小[时時]|か月|ヶ月|[个個]月|年|日|天"
     roughly = "(?P<about>(?:about|around|nearly|almost|roughly|just over|just under)\\s)?"
     and_a_half = rf"(?P<n>{digits}|{'|'.join(WORDS)}) and a half\s"
     yield Look("half", rf"{roughly}\b{and_a_half}(?P<unit>{spans})\b", _half)
     yield Look("half", rf"\bhalf[- ](?:an?[- ])?(?P<unit>{spans})\b", _half)
     yield Look("half", r"\bhalf (?:of|the|price)\b(?P<unit>)", _half)
     yield Look("半", rf"(?P<n>\d{{1,3}}|{KANJI}{{1,3}})(?P<unit>{counted})半", _half)
-    yield Look("半", rf"(?P<n>\d{{1,3}}|{KANJI}{{1,3}})(?P<unit>个)半(?P<of>小时|月)", _half)
-    yield Look("半", r"半(?P<unit>年|日|天|时间|時間|小时|个小时|个月)", _half)
+    yield Look("半", rf"(?P<n>\d{{1,3}}|{KANJI}{{1,3}})(?P<unit>[个個])半(?P<of>小[时時]|月)", _half)
+    yield Look("半", r"半(?P<unit>年|日|天|时间|時間|[个個]?小[时時]|[个個]月)", _half)
     yield Look("半", r"(?:半額|半额|半分|半数|一半|减半|半价|半減)(?P<unit>)", _half)
     span = "minute|hour|day|week|month|year"
     within = rf"\b(?:for|within|after|than|lasts?|takes?|valid) an? (?P<unit>{span})\b"

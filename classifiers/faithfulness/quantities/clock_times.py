@@ -24,11 +24,14 @@ def clock_patterns() -> Iterator[Look]:
     half = f"(?P<half>{HALVES}|(?<![最至不])[早晚])"
     kanji = rf"(?P<h>\d{{1,2}}|{KANJI}{{1,3}})"
     past = r"(?P<m>半|\d{1,2}分)?"
-    oclock = r"(?:時(?![間限])|[点點](?=[半钟鐘整至到前后後\d]|[之以][前后後]|起(?!来)|[开開关關停截发發]))"
+    after = r"[半钟鐘整至到前后後]|\d{1,2}(?![\d,円元])|[之以][前后後]|起(?!来)|[开開关關停截发發]"
+    oclock = rf"(?:時(?![間限])|[点點](?={after}))"
     hour = rf"(?<![\w:.])(?P<h>\d{{1,2}}|{HOURS})"
     of_day = r"in the (?P<day>morning|afternoon|evening)|at (?P<night>night)"
     latin = r"(?<![\d:])(?P<h>\d{1,2})(?::(?P<m>\d{2}))?\s?(?P<half>[ap])\.?m\b\.?"
     yield Look("am pm m", latin, _clock)
+    listed = rf"(?:[、,和与與及跟](?:\d{{1,2}}|{KANJI}{{1,3}})[点點])+"
+    yield Look("点 點", rf"{half}\s?(?:\d{{1,2}}|{KANJI}{{1,3}})[点點]{listed}", _listed)
     yield Look(":", rf"{half}?(?<!\d)(?<!\d:)(?P<h>\d{{1,2}}):(?P<m>\d{{2}})(?![\d:])", _clock, hint="[0-9]:")
     # 点 is also a decimal point and a matter: it is an hour behind 晚上 or 从, or before what goes with one.
     yield Look("点 點", rf"(?:{half}\s?|(?<=[至到从從自在~—-])){kanji}[点點]{past}", _clock)
@@ -43,13 +46,23 @@ def clock_patterns() -> Iterator[Look]:
 def _clock(match: re.Match[str]) -> Iterator[Quantity]:
     hour, minutes = int(kanji_value(match["h"])), match["m"] or "0"
     minute = 30 if minutes == "半" else int(minutes.rstrip("分"))
-    half = match["half"]
-    if half in (*EVENING, "晚") and hour < 12:
+    yield from _hour(hour, minute, match)
+
+
+def _hour(hour: int, minute: int, match: re.Match[str]) -> Iterator[Quantity]:
+    """A time in the half of the day that is told with it."""
+    if match["half"] in (*EVENING, "晚") and hour < 12:
         hour += 12
-    if half in MORNING and hour == 12:
+    if match["half"] in MORNING and hour == 12:
         hour = 0
     if hour <= 24 and minute < 60:
         yield _at(hour * 60 + minute, match)
+
+
+def _listed(match: re.Match[str]) -> Iterator[Quantity]:
+    """下午一点、三点和五点: all in the afternoon."""
+    for hour in re.findall(rf"(\d+|{KANJI}+)[点點]", match[0]):
+        yield from _hour(int(kanji_value(hour)), 0, match)
 
 
 def _told(match: re.Match[str]) -> Iterator[Quantity]:

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 __all__ = ["KANJI", "LARGE", "SCALES", "SMALL", "WORDS", "kanji_value", "word_value"]
 
-KANJI = "[〇零一二三四五六七八九十百千万萬億亿兆两]"
-DIGITS = {c: i for i, c in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "両": 2}
+KANJI = "[〇零一二三四五六七八九十百千万萬億亿兆两兩]"
+DIGITS = {c: i for i, c in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2, "両": 2}
 SMALL = {"十": 10, "百": 100, "千": 1000}
 LARGE = {"万": 10**4, "萬": 10**4, "億": 10**8, "亿": 10**8, "兆": 10**12}
 WORDS = {

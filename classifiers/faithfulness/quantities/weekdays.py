@@ -26,8 +26,9 @@ def weekday_patterns() -> Iterator[Look]:
     # "Sat" is a day in a range, before a colon and before a time; else it may be a verb.
     either, alone = f"(?:{named}|{short})", rf"{named}\b|{short}(?=:|,? \d{{1,2}}(?:[:.]\d\d| ?[ap]m| ?[-–]))"
     yield Look(signs, rf"\b(?:(?P<from>{either}){range_en}(?P<to>{either})|(?P<one>{alone}))", _english)
-    of_month = rf"[・、,と和及]?第|[{JAPANESE}]曜|个?(?:周|星期|礼拜)[{CHINESE}天]"
-    yield Look("第", rf"第(?P<n>[1-5]|[一二三四五])(?={of_month})", _nth)
+    of_month = rf"[{JAPANESE}]曜|[个個]?(?:[周週]|星期|礼拜|禮拜)[{CHINESE}天]"
+    nth = "(?:[1-5]|[一二三四五])"
+    yield Look("第", rf"第(?P<n>{nth}(?:[・、,と和与及]第?{nth})*)(?={of_month})", _nth)
     day = rf"[{JAPANESE}](?:曜日?)?"
     yield Look(
         "曜",
@@ -35,9 +36,9 @@ def weekday_patterns() -> Iterator[Look]:
         rf"|(?P<list>{day}(?:[・、と]{day})+)(?<=曜)日?|(?P<first>[{JAPANESE}])(?:から|[〜~–-])(?P<last>[{JAPANESE}])曜日?",
         _japanese,
     )
-    week = "(?:周|星期|礼拜)"
+    week = "(?:[周週]|星期|礼拜|禮拜)"
     chinese = rf"{week}(?P<from>[{CHINESE}天])(?:[至到—–~-]{week}?(?P<to>[{CHINESE}天]))?"
-    yield Look("周 期 拜", chinese, _chinese)
+    yield Look("周 週 期 拜", chinese, _chinese)
     groups = r"\bweek(?:day|end)s?\b|平日|土日|週末|周末"
     yield Look("weekday weekdays weekend weekends 平 土 週 周", groups, _group)
 
@@ -72,8 +73,9 @@ def _chinese(match: re.Match[str]) -> Iterator[Quantity]:
 
 
 def _nth(match: re.Match[str]) -> Iterator[Quantity]:
-    """第1・第3金曜日: which weeks of the month."""
-    yield Quantity(str(int(kanji_value(match["n"]))), "order", match[0])
+    """第1・第3金曜日, 第2・4土曜: which weeks of the month."""
+    for number in re.findall("[1-5一二三四五]", match["n"]):
+        yield Quantity(str(int(kanji_value(number))), "order", match[0])
 
 
 def _group(match: re.Match[str]) -> Iterator[Quantity]:
