@@ -12,7 +12,7 @@ from languages.identification import script_language
 from languages.scripts import HAN, KATAKANA
 from languages.words import Word, word_reader
 
-__all__ = ["Line"]
+__all__ = ["COMMA", "Line"]
 
 LONGEST_READ = 16_000  # characters; the reader of Japanese refuses more
 DENIED_JA = 8  # characters before a Japanese negation, of which the telling ones say what is denied
@@ -26,7 +26,8 @@ SHORT_ANSWER = re.compile(
     r"(?:yes|no|はい|いいえ|いえ|是的?|对|能|会|要|行|可以的?|需要的?|不(?:是|能|会|行|可以|需要|用|要))[,、。.!]\s*"
 )
 
-JOINT = re.compile(r"[;；，、]|,(?=\s)|\s(?:and|while|but|whereas)\s")
+COMMA = r"[，、]|,(?=\s|[^\x00-\x7f])|(?<=[^\x00-\x7f]),"  # no 1,200; 关门,周五 has none of full width
+JOINT = re.compile(rf"[;；]|{COMMA}|\s(?:and|while|but|whereas)\s")
 
 HELPING = frozenset({"need", "requir", "necessary", "oblig"})
 NEGATION_EN = re.compile(

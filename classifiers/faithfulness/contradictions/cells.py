@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from classifiers.faithfulness.lines import Line
+from classifiers.faithfulness.lines import COMMA, Line
 from classifiers.faithfulness.quantities.pool import Quantity
 from classifiers.faithfulness.said import Said
 from classifiers.faithfulness.wording import IN_HIRAGANA, lexicon
@@ -24,7 +24,7 @@ FEWEST = 2  # rows, or values of a sentence
 LONGEST_NAME = 40  # characters of a column's
 _CELL = re.compile(rf"(?P<column>[^:：;；]{{1,{LONGEST_NAME}}})[:：]\s*(?P<value>\S.*)")
 _OF_CELLS = re.compile(r"[;；]\s*")
-_JOINTS = (re.compile(r"[;；]"), re.compile(r"[，、]|,(?=\s)|\s(?:and|or|while|but|whereas)\s"))
+_JOINTS = (re.compile(r"[;；]"), re.compile(rf"{COMMA}|\s(?:and|or|while|but|whereas)\s"))
 _EMPTY = frozenset("的是了在有和与或及为每")
 
 
@@ -148,10 +148,17 @@ def _values(text: str, joint: re.Pattern[str]) -> tuple[_Cell, ...]:
     """The parts of a sentence, if each has a number of one kind, named by their other words."""
     parts = [Line(part) for part in joint.split(text) if part.strip()]
     kinds = [{one.unit for one in line.quantities} for line in parts]
-    if not kinds or not set.intersection(*kinds):
+    told = set.intersection(*kinds) if kinds else set()
+    if not told:
         return ()
     return tuple(
-        _Cell(_telling(line, *line.quantities), frozenset(), line, line.text.strip()) for line in parts
+        _Cell(
+            _telling(line, *(one for one in line.quantities if one.unit in told)),
+            frozenset(),
+            line,
+            line.text.strip(),
+        )
+        for line in parts
     )
 
 

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
 
-from classifiers.faithfulness.lines import Line
+from classifiers.faithfulness.lines import COMMA, Line
 from classifiers.faithfulness.said import Said
 from classifiers.faithfulness.wording import IN_HIRAGANA
 
@@ -27,7 +27,7 @@ FEWEST_ALIKE = 2  # units
 SHARED = 0.5  # of what both halves have, in the statement
 LONGEST_PAIR = 8  # units on a side of a pair
 FEWEST = 2  # pairs
-_JOINTS = (re.compile("[;；]"), re.compile(r"[，、]|,(?=\s)|\s(?:and|but|while|whereas)\s"))
+_JOINTS = (re.compile("[;；]"), re.compile(rf"{COMMA}|\s(?:and|but|while|whereas)\s"))
 _DENIES = frozenset(["no", "not", "never", "free", "without", "免", "不", "无", "未", "無", "非"])
 
 

@@ -101,6 +101,8 @@ ACCOUNTS = """\
 """
 FURNITURE = "椅子は400円、机は800円、ベッドは1,200円です。"
 LOCKED = "登录密码连续输错5次，锁定2小时；支付密码连续输错3次，锁定24小时。"
+GATES = "南门周日至周四晚上十点关门,周五、周六延至十一点半。"
+WARRANTY = "家电整机保修1年,主要部件保修3年,凭电子发票享受保修。"
 SIDES = [  # what a table or a list of values says, and what it says of another row, column or thing
     (SAVINGS, "The Fixed 1 Year account pays 4.20% AER.", "The Fixed 1 Year account pays 4.05% AER."),
     (SAVINGS, "Fixed 2 Years pays 4.05%.", "The Fixed 2 Years account pays 4.20% AER."),
@@ -118,6 +120,8 @@ SIDES = [  # what a table or a list of values says, and what it says of another 
     (FURNITURE, "ベッドの処理券は1,200円です。", "ベッドの処理券は800円です。"),
     (FURNITURE, "机は800円です。", "机は1,200円です。"),
     (LOCKED, "登录密码连续输错5次，会锁定2小时。", "登录密码连续输错5次，会锁定24小时。"),
+    (GATES, "南门周五周六23:30关门。", "南门周日至周四23:30关门。"),
+    (WARRANTY, "家电整机保修1年。", "家电整机保修3年。"),
 ]  # fmt: skip
 
 
