@@ -30,6 +30,11 @@ JOINING_EN = re.compile(r"(?:and|but|while|whereas|yet|so)\s+", re.I)
 NEEDS_COMMA = ("while", "whereas", "yet", "so")
 COMMA_JA = re.compile("、")
 COMMA_ZH = re.compile(r"[，,](?=\s*[^\s\d])")
+# Where a subject ends in a time or in half a number, which are of its own clause: 公寓周日到周四[23点关门].
+WHEN_ZH = re.compile(
+    r"(?:[\d:：一二三四五六七八九十百千万两兩年月日号號点點半至到、和与及~–-]"
+    r"|(?:[周週]|星期|礼拜|禮拜)[一二三四五六日天末]?|每[天日周週月年]|平日|工作日|[上下中]午|早上|晚上|凌晨|傍晚)+$"
+)
 LONGEST_SENTENCE = 1_000  # characters; more is no sentence, and stays whole
 FAR = 40  # characters before which a new topic shows its は
 MOST_JOINTS = 20  # of a sentence that are looked at
@@ -271,7 +276,7 @@ def _chinese(part: str) -> Iterator[_Cut]:
             continue
         frame = frame or _frame_zh(left[: len(left) - len(before[-1])])
         predicate = _pattern("zh", "predicate").search(last)
-        topic = topic or (last[: predicate.start()] if predicate else "")
+        topic = topic or (WHEN_ZH.sub("", last[: predicate.start()]) if predicate else "")
         begin = comma.end()
         yield _Cut(begin, frame.rstrip() if _has_subject_zh(following) else frame + topic)
 
