@@ -78,8 +78,8 @@ def _is_frame(part: Line) -> bool:
 def _words_beside(each: Said, number: Quantity) -> set[str]:
     """What the statement says of a number, without endings and particles."""
     words = {term for term in each.content if not (IN_HIRAGANA.search(term) or JOINTS.search(term))}
-    part = next((part for part in each.line.parts if number in part.quantities), each.line)
-    beside = words & part.content
+    told = [part.content for part in each.line.parts if _has(part, number)]  # 50％…, so half
+    beside = words & frozenset[str]().union(*told) if told else words
     return beside if len(beside) >= FEWEST else words
 
 

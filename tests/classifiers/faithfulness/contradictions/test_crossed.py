@@ -11,6 +11,7 @@ from classifiers.faithfulness.said import said
 DESKS = "システムの操作方法は情報システム部(内線2210)、規程の内容は経理部(内線3105)にお問い合わせください。"
 MAIL = "Write to billing@example.com about invoices, and to help@example.com about passwords."
 PRICES = "A flex desk costs 190 euros, a fixed desk 290 euros."
+PLANS = "早割プランは予約の時点から50%の取消料です。通常プランの取消料は前日に宿泊料金の30%です。"
 ROUTER = "The 5 GHz band is faster, the 2.4 GHz band reaches further."
 
 
@@ -26,6 +27,7 @@ def found(passage: str, statement: str) -> list[str]:
         (DESKS, "規程の内容は情報システム部(内線2210)にお問い合わせください。", ["2210"]),
         (MAIL, "Write to billing@example.com about passwords.", ["billing@example.com"]),
         (ROUTER, "The 2.4 GHz band is faster.", ["2.4"]),
+        (PLANS, "通常プランの取消料は前日に宿泊料金の半額です。", ["半額"]),
     ],
 )
 def test_what_belongs_to_another_is_crossed(passage: str, statement: str, numbers: list[str]) -> None:
@@ -39,6 +41,7 @@ def test_what_belongs_to_another_is_crossed(passage: str, statement: str, number
         (DESKS, "規程の内容は経理部(内線3105)にお問い合わせください。"),
         (MAIL, "Write to billing@example.com about invoices."),
         (ROUTER, "The 2.4 GHz band reaches further."),
+        (PLANS, "早割プランは50%の取消料がかかりますので、宿泊料金の半額です。"),
         ("Step 1 resets the router, step 2 restarts it.", "Step 2 resets the router."),
     ],
 )
