@@ -10,7 +10,15 @@ from typing import Any, Literal, NamedTuple
 
 from languages.remembering import remembered
 
-__all__ = ["Kind", "Sort", "Word", "WordReader", "simplified", "word_reader"]
+__all__ = [
+    "Kind",
+    "Sort",
+    "Word",
+    "WordReader",
+    "in_simplified_characters",
+    "simplified",
+    "word_reader",
+]
 
 Kind = Literal["noun", "name", "number", "verb", "adjective", "other", "mark"]
 # What a dictionary says of a name; "unlisted" is what none has, of whatever kind it was guessed to be.
@@ -133,9 +141,14 @@ def simplified(text: str) -> str:
 
     Not part of an exact key: the stored ones were made without it.
     """
-    characters, wording = _converters()
-    plain: str = characters.convert(text)
-    return plain if plain == text else str(wording.convert(text))
+    plain = in_simplified_characters(text)
+    return plain if plain == text else str(_converters()[1].convert(text))
+
+
+def in_simplified_characters(text: str) -> str:
+    """Chinese in simplified characters, one for each, so that every word stays in its place: 軟體 is 软体."""
+    plain: str = _converters()[0].convert(text)
+    return plain
 
 
 @cache

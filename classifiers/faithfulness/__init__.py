@@ -7,6 +7,7 @@ the question  `told`         what its asker states; `worked_out` (`dates`) is wh
   laid beside `examination`  each statement with its evidence; `windows` are what a model reads with it
   judged by   `local`        which is `weighing` evidence and a reading; or `lexical`, by words alone, or
                              `cross_encoder`, or `llm`, or two in a `cascade`; `placing` says where
+  in          `one_script`   traditional characters are read as simplified ones
   cut at      `promise`      no more supported answers are kept back than was promised
 a verdict     `ruling`       becomes what may leave; what is left without the unsupported is `repair`'s
 """

@@ -16,6 +16,7 @@ from classifiers import ClassifierError
 from classifiers.faithfulness import FaithfulnessVerdict, StatementVerdict, Unchecked, verdict_of
 from classifiers.faithfulness.evidence import Contexts, Evidence, Features
 from classifiers.faithfulness.examination import NO_PLACE, Examined, examine
+from classifiers.faithfulness.one_script import Texts
 from classifiers.faithfulness.statements import Statement
 from classifiers.faithfulness.weighing import BELOW_CUT, EvidenceModel, weighed
 from encoders import EncoderError
@@ -135,7 +136,12 @@ class LocalJudge:
         self, answer: str, contexts: Sequence[str], /, *, question: str | None = None
     ) -> FaithfulnessVerdict:
         """Judge each statement alone; the worst one decides."""
-        work = partial(self._examined, answer, contexts, question)
+        written = Texts.of(answer, contexts, question)
+        read = written.in_one_script()
+        return written.as_written(await self._judge(read), read)
+
+    async def _judge(self, texts: Texts) -> FaithfulnessVerdict:
+        work = partial(self._examined, texts)
         doubts = await anyio.to_thread.run_sync(work)
         if isinstance(doubts, Unchecked):
             return doubts
@@ -143,12 +149,10 @@ class LocalJudge:
         verdicts = [self._verdict(doubt, reading) for doubt, reading in zip(doubts, readings, strict=True)]
         return verdict_of(verdicts, judge=self._model.judge)
 
-    def _examined(
-        self, answer: str, contexts: Sequence[str], question: str | None
-    ) -> list[_Doubt] | Unchecked:
+    def _examined(self, texts: Texts) -> list[_Doubt] | Unchecked:
         """The statements with their evidence, and what is to be read of each."""
-        known = Contexts(contexts)
-        examined = examine(answer, known, question, judge=self._model.judge)
+        known = Contexts(texts.contexts)
+        examined = examine(texts.answer, known, texts.question, judge=self._model.judge)
         return examined if isinstance(examined, Unchecked) else [self._doubt(one, known) for one in examined]
 
     def _doubt(self, one: Examined, known: Contexts) -> _Doubt:
