@@ -19,7 +19,7 @@ DENIED_JA = 8  # characters before a Japanese negation, of which the telling one
 TELLING_JA = re.compile(f"[{HAN}{KATAKANA}]")
 # 課程のない大学 denies nothing of it, 提出しないと sets a condition.
 CONDITION_JA = re.compile(
-    "(?<=[のが])ない(?=[一-龥々ァ-ヶ])|ない(?=と[、。ぁ-ん]|場合|とき|限り)|なけれ(?=ば)"
+    r"(?<=[のが])ない(?=[一-龥々ァ-ヶ\d])|ない(?=と[、。ぁ-ん]|場合|とき|限り)|なけれ(?=ば)"
 )
 STOPS = ".。!！?？,，、;；:："
 SHORT_ANSWER = re.compile(

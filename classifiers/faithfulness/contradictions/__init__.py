@@ -16,7 +16,7 @@ REACH = {"en": 3, "ja": 7, "zh": 6}  # units on each side of a pivot
 COORDINATORS = frozenset(
     ["and", "or", "nor", "with", "&", "和", "与", "與", "及", "跟", "或", "と", "や", "か", "・"]
 )
-PASSIVE = re.compile(r"\b(?:by)\b|[らさわまかた]れ(?:る|た|て|ま)|被|由")
+PASSIVE = re.compile(r"\b(?:by)\b|[らさわまかた]れ(?:る|た|て|ま)|被|由|作为")
 # Words with which a statement may deny without a "not": "avoid", "only after".
 DENYING = re.compile(
     r"\b(?:avoid|refrain|lack|fail|prohibit|forbid|forbidden|ban|banned|deny|denied|refuse|only|until|closed|free)\w*\b"

@@ -32,12 +32,16 @@ WRONG = [
     ("生鲜食品、已拆封的贴身用品不支持七天无理由退货。", "生鲜食品支持七天无理由退货。"),
     ("香港、澳门可以配送，运费35元起。暂不支持配送到台湾。", "香港、澳门暂不支持配送。"),
     ("每天16:00前付款的订单当天发货，16:00以后付款的订单次日发货。", "16:00以后付款的订单当天发货。"),
+    ("展厅内禁止拍照。常设展可拍照。", "展厅内可以拍照。"),
+    ("租房提取只能在窗口申请。", "租房提取在网上申请。"),
     ("Invoices are due on the 5th of the following month.", "Invoices are due on the 5th of the same month."),
     ("The customer pays for return shipping.", "We pay for return shipping, so it costs you nothing."),
     ("The pool is closed on Mondays. The sauna is open on Mondays.", "The pool is open on Mondays."),
     ("A passport is required; a visa is optional for short stays.", "A visa is mandatory for short stays."),
 ]
 RIGHT = [
+    ("特展厅内可拍照，但禁止使用闪光灯。", "特展厅内可以拍照。"),
+    ("租房提取可通过公积金中心官网或窗口申请；购房提取只能在窗口申请。", "租房提取可以在公积金中心官网上申请。"),
     ("機器は解約月の翌月10日までに返却してください。", "機器は解約した次の月の10日までにお返しください。"),
     ("請求書は当月末に締め、翌月10日に発送します。", "当月末で締めます。"),
     ("予約は前日までにお願いします。当日の予約は受け付けていません。", "当日の予約はできません。"),

@@ -14,6 +14,7 @@ REMOTE = "在宅勤務は週3日まで認められます。試用期間中の社
 REFUNDS = "签收后七天内可以无理由退货。生鲜食品和定制商品不支持无理由退货。"
 COUPONS = "退款将在三个工作日内原路返回。使用优惠券的订单，优惠券不予退还。"
 LEAVE = "Either parent may take parental leave. Line managers cannot refuse parental leave."
+CANCEL = "期間の後は、やむを得ない事情がある場合に限り、学部事務室に取り消しを願い出ることができます。"
 SALE = "Items can be exchanged within 30 days. Sale items and gift cards cannot be exchanged."
 
 
@@ -44,6 +45,7 @@ def test_what_is_refused_in_another_sentence_is_seen(passage: str, statement: st
         pytest.param(RETURNS, "食品は返品の対象外です。", id="refused in other words"),
         pytest.param(REFUNDS, "定制商品不能无理由退货。", id="refused in other words, in Chinese"),
         pytest.param(REFUNDS, "签收后七天内可以无理由退货。", id="无 of 无理由 refuses nothing"),
+        pytest.param(CANCEL, "事情がある場合は学部事務室に取り消しを願い出てください。", id="やむを得ない denies nothing"),
         pytest.param(
             SALE, "You can exchange items for 30 days, but not gift cards.", id="refused at the end"
         ),

@@ -24,3 +24,8 @@ def test_what_is_turned_round_is_told(context: str, statement: str) -> None:
 @pytest.mark.parametrize(("context", "statement"), LISTED)
 def test_what_is_listed_may_stand_in_any_order(context: str, statement: str) -> None:
     assert Contexts([context]).evidence(statement).novelty.swapped == ()
+
+
+def test_what_something_is_called_may_stand_before_or_behind_it() -> None:
+    known = Contexts(["提前退租的，须支付一个月租金作为违约金。"])
+    assert known.evidence("违约金为一个月租金。").novelty.swapped == ()
