@@ -19,7 +19,7 @@ from classifiers.faithfulness.quantities.pool import Quantity
 from classifiers.faithfulness.quantities.weekdays import day_after
 from classifiers.faithfulness.said import Said
 
-__all__ = ["LASTS", "MONEY", "Reckoning", "is_bare"]
+__all__ = ["LASTS", "MONEY", "Reckoning", "is_bare", "spans"]
 
 TOTAL = re.compile(
     r"\b(?:total\w*|altogether|together|in all|combined|plus|sum|adds? up|on top|additional|surcharge)\b"
@@ -55,12 +55,14 @@ class Reckoning:
             return False
         value = Decimal(number.value)
         amounts = self.amounts.get(number.unit, set())
-        if value in _spans(number.unit, here):
+        if value in spans(number.unit, here):
             return True
         near = Reckoning([*here, each.line, each.asked])  # any per cent of any amount gives any number
         if number.unit != "%" and any(value / part in amounts for part in near.parts):
             return True
         if number.unit in MONEY and _is_multiple(value, amounts, each):
+            return True
+        if number.unit == "%" and 100 - value in amounts and _tells(each, 100 - value):
             return True
         if value < SMALLEST:
             return False
@@ -115,7 +117,12 @@ def _is_multiple(value: Decimal, amounts: Iterable[Decimal], each: Said) -> bool
     return any(1 < factor <= MOST and factor in each.counted for factor in factors)
 
 
-def _spans(unit: str, here: Iterable[Line]) -> Iterator[Decimal]:
+def _tells(each: Said, percent: Decimal) -> bool:
+    """Whether a statement has what is left of the whole: 3割 and 7割."""
+    return any(one.unit == "%" and Decimal(one.value) == percent for one in each.line.quantities)
+
+
+def spans(unit: str, here: Iterable[Line]) -> Iterator[Decimal]:
     """Minutes from one clock time of a line to the next, days between two dates, both counted or not."""
     wanted = {"minute": "clock", "day": "day"}.get(unit)
     for line in here:

@@ -72,7 +72,8 @@ def said(text: str, question: str) -> Said:
     if not content:
         content = dict.fromkeys(line.terms.light, LIGHT)
     numbers = tuple(q for q in line.quantities if not _names_the_asked(q, line, asked))
-    counted = (Decimal(q.value) for q in (*numbers, *asked.quantities) if q.unit in COUNTED)
+    counts = ((q.written or q.value, q) for q in (*numbers, *asked.quantities))  # 2 of 2時間
+    counted = (Decimal(count) for count, q in counts if q.unit in COUNTED or q.written)
     return Said(line, asked, content, numbers, frozenset(counted))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
-from classifiers.faithfulness.arithmetic import MONEY, is_bare
+from classifiers.faithfulness.arithmetic import MONEY, is_bare, spans
 from classifiers.faithfulness.dates import days_that_follow
 from classifiers.faithfulness.passages import Passages
 from classifiers.faithfulness.quantities.pool import Quantity
@@ -42,7 +42,8 @@ def worked_out(statements: Sequence[Said], known: Passages) -> frozenset[Quantit
     results = {result for each in statements for result in _written_out(each.line.plain)}
     asked = statements[0].asked if statements else None
     told = asked.told if asked and len(asked.told) <= MOST_TOLD else ()
-    if not told and not results:
+    lasting = {*spans("minute", (each.line for each in statements))}  # 1点到5点, so four hours
+    if not told and not results and not lasting:
         return frozenset()
     numbers = [number for each in statements for number in each.numbers]
     taken_up = [one for one in numbers if known.find(one) == "same"]
@@ -51,6 +52,7 @@ def worked_out(statements: Sequence[Said], known: Passages) -> frozenset[Quantit
         return frozenset()
     found = left & {*days_that_follow(numbers, told, known.lines)}
     found |= {one for one in left if not is_bare(one) and Decimal(one.value) in results}
+    found |= {one for one in left if one.unit == "minute" and Decimal(one.value) in lasting}
     for _ in range(ROUNDS):
         sums = _Sums([*told, *found], taken_up, known)
         new = {one for one in left - found if not is_bare(one) and sums.give(one)}

@@ -97,6 +97,14 @@ def test_a_number_that_does_not_follow_or_was_only_asked_for_stays_new(
     assert new_numbers(context, question, answer)
 
 
+@pytest.mark.parametrize(("lasting", "new"), [("四个小时", ()), ("六个小时", ("六个小时",))])
+def test_how_long_lasts_what_the_answer_told_before_is_not_new(lasting: str, new: tuple[str, ...]) -> None:
+    when, how_long = "维护定在凌晨1点到5点。", f"团队版在这{lasting}里只能查看。"
+    known = Contexts(["定于凌晨一点至五点进行系统维护。", "团队版可只读访问。"])
+    numbers = known.worked_out([when, how_long], "")
+    assert known.evidence(how_long, worked_out=numbers).novelty.numbers == new
+
+
 @pytest.mark.parametrize("day", ["1月1日", "2月28日", "12月31日", "1.5月3日", "13月40日"])
 @pytest.mark.parametrize("step", ["1日以内", "306日以内", "400日以内", "13か月前", "11か月後"])
 def test_any_day_and_any_step_can_be_reckoned(day: str, step: str) -> None:

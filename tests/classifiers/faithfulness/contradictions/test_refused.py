@@ -45,7 +45,11 @@ def test_what_is_refused_in_another_sentence_is_seen(passage: str, statement: st
         pytest.param(RETURNS, "食品は返品の対象外です。", id="refused in other words"),
         pytest.param(REFUNDS, "定制商品不能无理由退货。", id="refused in other words, in Chinese"),
         pytest.param(REFUNDS, "签收后七天内可以无理由退货。", id="无 of 无理由 refuses nothing"),
-        pytest.param(CANCEL, "事情がある場合は学部事務室に取り消しを願い出てください。", id="やむを得ない denies nothing"),
+        pytest.param(
+            CANCEL,
+            "事情がある場合は学部事務室に取り消しを願い出てください。",
+            id="やむを得ない denies nothing",
+        ),
         pytest.param(
             SALE, "You can exchange items for 30 days, but not gift cards.", id="refused at the end"
         ),
