@@ -59,7 +59,7 @@ def serve_command(config: ConfigOption = None, port: Port = None) -> None:
     """Run the gateway."""
     settings = _at_port(find_settings(config), port)
     configure_logging(settings.logging)
-    run(serve(settings, _say_where))
+    run(serve(settings, _say_where, alone=True))
 
 
 def demo_command(
@@ -75,7 +75,7 @@ def demo_command(
     async def load_and_serve() -> None:
         with console.status("reading and indexing the helpdesks"):
             await load(settings)
-        await serve(settings, say_how, around_rag=CarelessRag)
+        await serve(settings, say_how, around_rag=CarelessRag, alone=True)
 
     run(load_and_serve())
 
@@ -128,8 +128,11 @@ async def serve(
     ready: Ready,
     *,
     around_rag: Callable[[Rag], Rag] = lambda rag: rag,
+    alone: bool = False,
 ) -> None:
     """Serve until told to stop; `ready` is called with the address once questions can be asked.
+
+    `alone`: nothing else happens in this process, before or after.
 
     Whether told by a signal or cancelled: requests and pages end before the stores they read, by themselves
     if they take no longer than a request may.
@@ -137,7 +140,8 @@ async def serve(
     with _bound(settings.server) as listening:
         async with assemble(settings, around_rag=around_rag) as services:
             app = create_app(services)
-            _settle()
+            if alone:
+                _settle()
             server = _Server(_served(app, settings))
             host, port = listening.getsockname()[:2]
             host = f"[{host}]" if ":" in host else host
