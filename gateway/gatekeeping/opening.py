@@ -98,7 +98,7 @@ async def open_gate(settings: Settings, stores: Stores, metrics: GateMetrics) ->
         if settings.gate.enabled:
             rules = read_rules(settings)
             fit = partial(fitted_gate, settings, stores, promises, rules)
-            sources = partial(fitted_over, stores)
+            sources = partial(_state_of_sources, stores)
             over = await sources(BASE)
             learning = LearningGate(
                 await fit(policy, BASE),
@@ -198,11 +198,11 @@ async def kept_fits(settings: Settings, stores: Stores, tenant: str) -> KeptFits
     """What was fitted over the documents and entries that there are, by this gateway or an earlier one."""
     return KeptFits(
         ArrayFolder(settings.path(settings.storage.folder) / "fits", most=FITS_KEPT),
-        sources=await fitted_over(stores, tenant),
+        sources=await _state_of_sources(stores, tenant),
     )
 
 
-async def fitted_over(stores: Stores, tenant: str) -> str:
+async def _state_of_sources(stores: Stores, tenant: str) -> str:
     """Another one when a document changed, or there are twice as many entries: a fit is made again then."""
     entries = len(await stores.entries.questions(tenant, limit=VERIFIED_QUESTIONS))
     return f"{await stores.documents.state()} {entries.bit_length()}"
