@@ -1,11 +1,13 @@
-"""What belongs to a thing and is another one: the key of a safe-deposit box, 貸金庫の鍵, 保险箱的钥匙."""
+"""What belongs to a thing and is another one: the key of a safe-deposit box, 貸金庫の鍵, 保险箱的钥匙.
+
+It counts where one asks what it costs, or whether one may store, send or bring it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 from cache.guards import Compared
@@ -14,6 +16,7 @@ from cache.reading.wording import WORDED, left_over
 from cache.reading.words import REMEMBERED, Text, read_text
 from languages.remembering import remembered
 from languages.scripts import HAN
+from languages.words import Word
 
 __all__ = ["load_parts", "other_part"]
 
@@ -21,21 +24,53 @@ _LEFT_OVER: Final = 0.1  # weight of what no word of a phrasing means, up to whi
 _THINGS: Final = frozenset({"noun", "name"})
 _HAN: Final = re.compile(f"[{HAN}]")
 _ARTICLE: Final = "(?:(?:an?|the|my|your|our|one) )?"
+_LINKS: Final = "at|in|on|per|to|by|with|from|into|inside|during|while|when|if|as|over|for"
+_NO_NAME: Final = (
+    r"an?|the|my|your|our|one|no|any|some|i|we|you|it|they|there|and|or|of|after|before|without|than"
+    rf"|{_LINKS}|\w+ly|\w+[^\We]ed"
+)
+_NAME: Final = rf"(?!(?:{_NO_NAME})\b)\w+"
+_TAIL: Final = rf"(?: (?:{_LINKS})(?: [\w ]+)?)?"
 _WORD_JA: Final = r"[^\W\dのはがをにでもとへ]"
-_OF: Final = f"(?:of|in|at|on) {_ARTICLE}"
-_ASKS: Final = r"\b(?:(?:HEADS) (?:of|for)|how much (?:is|are|does|do|for))"
-# Chinese things stand side by side: words tell them apart, patterns would not.
+_OF: Final = f"(?:of|in|at|on|for) {_ARTICLE}"
+_ASKS: Final = (
+    r"\b(?:(?:HEADS) (?:of|for)|how much (?:is|are|does|do|for)|what (?:does|do)(?=.* cost\b)) "
+    r"(?!(?:i|we|you|they|it|one)\b)"
+)
+_COSTS: Final = "(?: costs?(?: (?:per|an?|each) [\\w ]+)?)?"
+_MAY: Final = (
+    r"\b(?:(?:can|could|may|might) (?:i|we|you|one)|(?:allowed|ok|okay|fine|possible|permitted) to"
+    r"|do you|will you) (?:also |still |even |please )?(?:ACTS)"
+)
+_ASKED_JA: Final = r"(?:の(?:HEADS)(?=[はがをもにっ]|$|いくら|教え)|はお?(?:いくら|何円))"
 _PATTERNS: Final[Mapping[str, tuple[str, ...]]] = {
     "en": (
-        rf"{_ASKS} {_ARTICLE}(?P<part>(?:\w+ )?\w+) {_OF}(?P<thing>[\w ]+?)(?: costs?)?$",
-        rf"{_ASKS} {_ARTICLE}(?P<thing>(?:\w+ ){{0,2}}\w+) (?P<part>\w+?)(?: costs?)?$",
+        rf"{_ASKS}{_ARTICLE}(?P<part>(?:\w+ )?\w+) {_OF}(?P<thing>[\w ]+?){_COSTS}$",
+        rf"{_ASKS}{_ARTICLE}(?P<thing>(?:\w+ ){{0,2}}\w+) (?P<part>\w+?){_COSTS}$",
+        rf"{_ASKS}{_ARTICLE}(?P<thing>(?:{_NAME} ){{0,2}}{_NAME}) (?P<part>{_NAME}){_TAIL}$",
         r"(?P<thing>(?:\w+ ){0,2}\b(?!(?:an?|the|my|your|our|no|any)\b)\w+) (?P<part>\w+) (?:HEADS)\b",
+        rf"{_MAY} {_ARTICLE}(?P<thing>(?:{_NAME} ){{0,2}}{_NAME}) (?P<part>(?!cards?\b){_NAME}){_TAIL}$",
+        rf"{_MAY} {_ARTICLE}(?P<part>(?:{_NAME} )?{_NAME}) (?:of|for) {_ARTICLE}(?P<thing>[\w ]+?){_TAIL}$",
+        rf"\b(?:can|may) {_ARTICLE}(?P<thing>(?:{_NAME} ){{0,2}}{_NAME}) (?P<part>{_NAME}) be \w+",
     ),
     "ja": (
-        rf"(?P<thing>{_WORD_JA}+)の(?P<part>{_WORD_JA}{{1,10}}?)"
-        r"(?:の(?:HEADS)(?=[はがをもにっ]|$|いくら|教え)|はお?(?:いくら|何円))",
+        rf"(?P<thing>{_WORD_JA}+)の(?P<part>{_WORD_JA}{{1,10}}?){_ASKED_JA}",
+        rf"(?P<thing>{_WORD_JA}{{1,15}}?)(?P<part>カード|証|証明書|手帳){_ASKED_JA}",
+        rf"(?P<thing>{_WORD_JA}+)の(?P<part>{_WORD_JA}{{1,10}}?)[をはもが]?(?:一緒に)?(?:ACTS)",
     ),
 }
+# Chinese and some Japanese things stand side by side: words tell them apart, patterns would not.
+_HERE: Final = "\n"
+_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
+    "ja": (rf"{_HERE}[をはもが]?(?:一緒に)?(?:ACTS)",),
+    "zh": (
+        rf"{_HERE}(?:HEADS)",
+        rf"{_HERE}(?:可以|可不可以|能|能不能|能否|可否|是否可以|是否能)?(?:ACTS)",
+        rf"(?:ACTS)(?:[一两几]?[个只台辆张件块条瓶包]|我的|自己的|些)?{_HERE}(?:[吗么嘛呢吧进到上在入去]|$)",
+    ),
+}
+_LEAST_THING: Final = 2  # characters, where one word is a thing and its part: 宠物用品
+_BOOKLET_ZH: Final = "本"  # 疫苗本
 
 
 class _Part(NamedTuple):
@@ -56,10 +91,12 @@ def other_part(compared: Compared) -> str:
 
 def _has(text: Text, one: _Part) -> bool:
     """Whether a phrasing says the part, too, maybe in other words."""
-    if one.part in text.written or not {*read_text(one.part, text.language).content}.isdisjoint(text.content):
+    if not {*read_text(one.part, text.language).content}.isdisjoint(text.content):
         return True
     if text.language not in WORDED:
-        return False
+        return False  # a lock is no locker
+    if one.part in text.written:
+        return True
     rest = {*text.written} - {*"".join(one.thing)}
     shared = any(character in rest for character in _HAN.findall(one.part))  # 月租, 包月
     return shared or left_over(one.part, text.written, text.language) <= _LEFT_OVER
@@ -74,33 +111,52 @@ def load_parts() -> Mapping[str, Callable[[Text], tuple[_Part, ...]]]:
 
 def _reader(language: str, words: Mapping[str, list[str]]) -> Callable[[Text], tuple[_Part, ...]]:
     """What reads of a text of which things it names which parts, one of which it asks about."""
-    heads = "|".join(sorted(words["heads"], key=len, reverse=True))
-    patterns = [re.compile(one.replace("HEADS", heads)) for one in _PATTERNS.get(language, ())]
-    asks = re.compile(heads)
+    heads, acts = ("|".join(sorted(words[row], key=len, reverse=True)) for row in ("heads", "acts"))
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        return re.compile(pattern.replace("HEADS", heads).replace("ACTS", acts))
+
+    patterns = [*map(compiled, _PATTERNS.get(language, ()))]
+    beside = [*map(compiled, _BESIDE.get(language, ()))]
     light = (*words["light"], *words["heads"])
 
     def is_part(one: _Part) -> bool:
-        last = one.part.split()[-1].removesuffix("s")
-        names_nothing = last in light if language == "en" else one.part.endswith(light)
+        forms = {one.part, one.part.removesuffix("s")}
+        names_nothing = not forms.isdisjoint(light) if language == "en" else one.part.endswith(light)
         return bool(one.thing and read_text(one.part, language).content) and not names_nothing
 
     def read(text: Text) -> tuple[_Part, ...]:
-        found = _neighbours(text, asks) if language == "zh" else _matches(text, patterns)
-        return tuple(filter(is_part, found))
+        return tuple(filter(is_part, (*_matches(text, patterns), *_neighbours(text, beside))))
 
     return read
 
 
 def _matches(text: Text, patterns: list[re.Pattern[str]]) -> Iterator[_Part]:
+    """Of several words the last one says what the part is."""
     for pattern in patterns:
         for found in pattern.finditer(text.plain):
-            yield _Part(found["part"], frozenset(read_text(found["thing"], text.language).content))
+            yield _part(found["part"].split()[-1], found["thing"], text.language)
 
 
-def _neighbours(text: Text, asks: re.Pattern[str]) -> Iterator[_Part]:
-    """Two things in a row, or with 的 between them, before what asks about the second one."""
-    words = [word for word in text.words if word.surface != "的"]
-    for at, (thing, part) in enumerate(pairwise(words), start=2):
-        behind = "".join(word.surface for word in words[at:])
-        if {thing.kind, part.kind} <= _THINGS and asks.match(behind):
-            yield _Part(part.surface, frozenset(read_text(thing.surface, "zh").content))
+def _neighbours(text: Text, beside: list[re.Pattern[str]]) -> Iterator[_Part]:
+    """Two things in a row, or with 的 between them, where one asks about the second one."""
+    words = [word for word in text.words if word.surface != "的"] if beside else []
+    surfaces = [word.surface for word in words]
+    for start, end, thing, part in _side_by_side(words):
+        around = f"{''.join(surfaces[:start])}{_HERE}{''.join(surfaces[end:])}"
+        if any(pattern.search(around) for pattern in beside):
+            yield _part(part, thing, text.language)
+
+
+def _side_by_side(words: Sequence[Word]) -> Iterator[tuple[int, int, str, str]]:
+    """Things and parts, and where both begin and end among the words."""
+    for at, word in enumerate(words):
+        if word.kind in _THINGS or word.surface == _BOOKLET_ZH:
+            for cut in range(_LEAST_THING, len(word.surface) - 1):
+                yield at, at + 1, word.surface[:cut], word.surface[cut:]
+            if at and words[at - 1].kind in _THINGS:
+                yield at - 1, at + 1, words[at - 1].surface, word.surface
+
+
+def _part(part: str, thing: str, language: str) -> _Part:
+    return _Part(part, frozenset(read_text(thing, language).content))
