@@ -93,7 +93,7 @@ def default_guards() -> tuple[Guard, ...]:
     load_words()
     tables = (
         ClassesGuard.load("opposites", turned_by_negation=True, spoken_for=("en", "ja", "zh"), acts=True),
-        ClassesGuard.load("kinds", least_overlap=0.3, spoken_for=("ja", "zh")),
+        ClassesGuard.load("kinds", least_overlap=0.3, so_short=3, spoken_for=("ja", "zh")),
         ClassesGuard.load("comparison", least_overlap=0.3),
         ClassesGuard.load("quantifiers", least_overlap=0.4),
         ClassesGuard.load("persons", alone_overlap=0.6, read=without_reporters),

@@ -76,6 +76,7 @@ class ClassesGuard:
     languages: Mapping[str, _Groups]
     least_overlap: float  # share of other content that texts must have in common to be compared at all
     alone_overlap: float  # the same where only one of them names a class
+    so_short: int  # texts with fewer other content words are compared whatever these are: store, keep
     turned_by_negation: bool  # "not accepted" is "declined": where one text is negated, say nothing
     spoken_for: Collection[str]  # languages: other phrasings speak for a nearest one that names nothing
     acts: bool  # of several acts in a question one is wanted: 予約の時間を変更したい
@@ -88,6 +89,7 @@ class ClassesGuard:
         *,
         least_overlap: float = 0.0,
         alone_overlap: float = 0.8,
+        so_short: int = 0,
         turned_by_negation: bool = False,
         spoken_for: Collection[str] = (),
         acts: bool = False,
@@ -99,7 +101,9 @@ class ClassesGuard:
             language: _Groups.of([*own, *(table["en"] if language != "en" else ())])
             for language, own in table.items()
         }
-        return cls(name, groups, least_overlap, alone_overlap, turned_by_negation, spoken_for, acts, read)
+        return cls(
+            name, groups, least_overlap, alone_overlap, so_short, turned_by_negation, spoken_for, acts, read
+        )
 
     def veto(self, compared: Compared, /) -> str | None:
         """The words of the two classes."""
@@ -143,8 +147,10 @@ class ClassesGuard:
         asked, nearest = compared.asked, compared.nearest
         if self.turned_by_negation and is_negated(asked) != is_negated(nearest):
             return False
-        needed = self.least_overlap if here and there else self.alone_overlap
-        return overlap(asked, nearest, _content([*here, *there], asked)) >= needed
+        told = _content([*here, *there], asked)
+        if here and there and all(len({*text.content} - told) < self.so_short for text in (asked, nearest)):
+            return True
+        return overlap(asked, nearest, told) >= (self.least_overlap if here and there else self.alone_overlap)
 
 
 def _without_objects(found: tuple[Found, ...], text: Text) -> tuple[Found, ...]:
