@@ -23,6 +23,13 @@ _ABOUT_THE_SAME = 0.2  # share of other content in common from which numbers are
 _SAME_BUT_FOR_IT = 0.75  # from which one side's silence tells them apart
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.ASCII)
 _A_UNIT_OF = re.compile(r"\ban? (?=[a-z])")
+# 1 time; but "once I have paid", "once a month", 一度に and もう一度 are none.
+_ONCE = re.compile(
+    r"(?<!than )(?<!least )(?<!at )\bonce(?! (?:i|i'm|i've|we|we've|you|he|she|it|it's|they|my|our|your|his"
+    r"|her|its|their|the|an?|this|that|these|those|all|both|again|more|upon|per|every|each)\b)"
+    r"|\bone time(?=$| (?:only|and|or|in|is|are|does|do|will|what|how|can)\b)"
+    r"|(?<!もう)(?<!今)(?<!いま)一度(?![にもきず])"
+)
 _NUMBER = r"(?<![\d.])-?\d+(?:[./:^]\d+)*|\d+(?:[./:^]\d+)*"
 
 
@@ -156,7 +163,8 @@ class _Reader:
         )
 
     def __call__(self, plain: str) -> Quantities:
-        text = self.numerals.in_digits(_A_UNIT_OF.sub(self._one, _ORDINAL.sub("", plain)))
+        text = _A_UNIT_OF.sub(self._one, _ORDINAL.sub("", _ONCE.sub("1回", plain)))
+        text = self.numerals.in_digits(text)
         if not any(map(str.isdigit, text)):
             return frozenset()
         return frozenset(map(self._quantity, self.quantity.finditer(text)))
