@@ -18,6 +18,7 @@ from languages.scripts import HAN, KATAKANA
 __all__ = ["QualifiersGuard"]
 
 _SAME_BUT_FOR_IT = 0.6  # share of other content in common from which a kind tells questions apart
+_SAME_BUT_FOR_WHOM = 0.5  # the same for a state of who or what lives: a pregnant cat, pets
 _DOERS = frozenset({"i", "we", "you", "to"})  # before an English verb: "to freeze" is no thing
 _BETWEEN = 1  # further words between a qualifier and its thing: a business bank account
 
@@ -27,6 +28,7 @@ class _Qualified(NamedTuple):
     word: str
     things: frozenset[str]  # content words that it may qualify
     rest: str  # the text without it
+    is_state: bool
 
 
 class _Made(NamedTuple):
@@ -50,6 +52,7 @@ class _Words:
 
     language: str
     kinds: Terms
+    states: int  # number of the first row that is a state
     linked: re.Pattern[str]
     bound: re.Pattern[str]
     proofs: re.Pattern[str]
@@ -59,7 +62,10 @@ class _Words:
     def of(cls, language: str, table: Mapping[str, Any]) -> Self:
         return cls(
             language,
-            Terms.of(dict(enumerate(table["kinds"])), passed=table["passed"], inflected=False),
+            Terms.of(
+                dict(enumerate([*table["kinds"], *table["states"]])), passed=table["passed"], inflected=False
+            ),
+            len(table["kinds"]),
             re.compile(f"(?:{_any(table['linked'])})?"),
             re.compile(f"({_any(table['bound'])})([{HAN}{KATAKANA}]{{2}})"),
             re.compile(f"((?:[a-z]{{3,}}(?= )|[{HAN}]{{2}})) ?({_any(table['proofs'])})"),
@@ -88,7 +94,8 @@ class _Words:
         behind = plain[linked.end() if linked else found.end :]
         words = read_text(behind, self.language).words[: 1 + _BETWEEN]
         things = takewhile(bool, (content_word(word, self.language) for word in words))
-        return _Qualified(kind, found.word, frozenset(things), plain[: found.start] + behind.lstrip())
+        rest = plain[: found.start] + behind.lstrip()
+        return _Qualified(kind, found.word, frozenset(things), rest, kind >= self.states)
 
 
 def _any(words: Iterable[str]) -> str:
@@ -151,6 +158,8 @@ def _further_kind(here: _Reading, compared: Compared, told: Sequence[_Reading]) 
             continue
         alike = overlap(read_text(one.rest, language), compared.nearest)
         if one.things & things and alike >= _SAME_BUT_FOR_IT:
+            return one.word
+        if one.things and one.is_state and alike >= _SAME_BUT_FOR_WHOM:
             return one.word
     return ""
 
