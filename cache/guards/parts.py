@@ -42,6 +42,7 @@ _MAY: Final = (
     r"\b(?:(?:can|could|may|might) (?:i|we|you|one)|(?:allowed|ok|okay|fine|possible|permitted) to"
     r"|do you|will you) (?:also |still |even |please )?(?:ACTS)"
 )
+_DONE: Final = r"be \w+(?:ed|pt|nt|ft|ght|en)\b"
 _ASKED_JA: Final = r"(?:の(?:HEADS)(?=[はがをもにっ]|$|いくら|教え)|はお?(?:いくら|何円))"
 _PATTERNS: Final[Mapping[str, tuple[str, ...]]] = {
     "en": (
@@ -51,7 +52,7 @@ _PATTERNS: Final[Mapping[str, tuple[str, ...]]] = {
         r"(?P<thing>(?:\w+ ){0,2}\b(?!(?:an?|the|my|your|our|no|any)\b)\w+) (?P<part>\w+) (?:HEADS)\b",
         rf"{_MAY} {_ARTICLE}(?P<thing>(?:{_NAME} ){{0,2}}{_NAME}) (?P<part>(?!cards?\b){_NAME}){_TAIL}$",
         rf"{_MAY} {_ARTICLE}(?P<part>(?:{_NAME} )?{_NAME}) (?:of|for) {_ARTICLE}(?P<thing>[\w ]+?){_TAIL}$",
-        rf"\b(?:can|may) {_ARTICLE}(?P<thing>(?:{_NAME} ){{0,2}}{_NAME}) (?P<part>{_NAME}) be \w+",
+        rf"\b(?:can|may) {_ARTICLE}(?P<thing>(?:{_NAME} ){{0,2}}{_NAME}) (?P<part>{_NAME}) {_DONE}",
     ),
     "ja": (
         rf"(?P<thing>{_WORD_JA}+)の(?P<part>{_WORD_JA}{{1,10}}?){_ASKED_JA}",
@@ -60,11 +61,13 @@ _PATTERNS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 # Chinese and some Japanese things stand side by side: words tell them apart, patterns would not.
-_HERE: Final = "\n"
+_TWO_WORDS: Final = "\n"  # stands for them, or for the one word that both are
+_ONE_WORD: Final = "\t"
+_HERE: Final = f"[{_TWO_WORDS}{_ONE_WORD}]"
 _BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
     "ja": (rf"{_HERE}[をはもが]?(?:一緒に)?(?:ACTS)",),
     "zh": (
-        rf"{_HERE}(?:HEADS)",
+        rf"{_TWO_WORDS}(?:HEADS)",
         rf"{_HERE}(?:可以|可不可以|能|能不能|能否|可否|是否可以|是否能)?(?:ACTS)",
         rf"(?:ACTS)(?:[一两几]?[个只台辆张件块条瓶包]|我的|自己的|些)?{_HERE}(?:[吗么嘛呢吧进到上在入去]|$)",
     ),
@@ -84,14 +87,19 @@ def other_part(compared: Compared) -> str:
     if not parts:
         return ""
     nearest, stored = compared.nearest, compared.stored
-    said = {*nearest.content, *read_text(nearest.plain, nearest.language).content}
+    said = _content(nearest)
     strange = (one.part for one in parts if one.thing <= said and not any(_has(text, one) for text in stored))
     return next(strange, "")
 
 
+def _content(text: Text) -> frozenset[str]:
+    """The content words of a text, of compounds with a hyphen also what they are made of."""
+    return frozenset((*text.content, *read_text(text.plain, text.language).content))
+
+
 def _has(text: Text, one: _Part) -> bool:
     """Whether a phrasing says the part, too, maybe in other words."""
-    if not {*read_text(one.part, text.language).content}.isdisjoint(text.content):
+    if not {*read_text(one.part, text.language).content}.isdisjoint(_content(text)):
         return True
     if text.language not in WORDED:
         return False  # a lock is no locker
@@ -143,7 +151,8 @@ def _neighbours(text: Text, beside: list[re.Pattern[str]]) -> Iterator[_Part]:
     words = [word for word in text.words if word.surface != "的"] if beside else []
     surfaces = [word.surface for word in words]
     for start, end, thing, part in _side_by_side(words):
-        around = f"{''.join(surfaces[:start])}{_HERE}{''.join(surfaces[end:])}"
+        here = _ONE_WORD if end - start == 1 else _TWO_WORDS
+        around = f"{''.join(surfaces[:start])}{here}{''.join(surfaces[end:])}"
         if any(pattern.search(around) for pattern in beside):
             yield _part(part, thing, text.language)
 
