@@ -24,12 +24,12 @@ _LEFT_OVER: Final = 0.1  # weight of what no word of a phrasing means, up to whi
 _THINGS: Final = frozenset({"noun", "name"})
 _HAN: Final = re.compile(f"[{HAN}]")
 _ARTICLE: Final = "(?:(?:an?|the|my|your|our|one) )?"
-_LINKS: Final = "at|in|on|per|to|by|with|from|into|inside|during|while|when|if|as|over|for"
+_LINKS: Final = "at|in|on|per|to|by|with|from|into|inside|during|while|when|if|as|over|for|there|here"
 _NO_NAME: Final = (
-    r"an?|the|my|your|our|one|no|any|some|i|we|you|it|they|there|and|or|of|after|before|without|than"
+    r"an?|the|my|your|our|one|no|any|some|i|we|you|it|they|and|or|of|after|before|without|than"
     rf"|{_LINKS}|\w+ly|\w+[^\We]ed"
 )
-_NAME: Final = rf"(?!(?:{_NO_NAME})\b)\w+"
+_NAME: Final = rf"(?!(?:{_NO_NAME})\b)[\w']+"
 _TAIL: Final = rf"(?: (?:{_LINKS})(?: [\w ]+)?)?"
 _WORD_JA: Final = r"[^\W\dのはがをにでもとへ]"
 _OF: Final = f"(?:of|in|at|on|for) {_ARTICLE}"
@@ -43,6 +43,7 @@ _MAY: Final = (
     r"|do you|will you) (?:also |still |even |please )?(?:ACTS)"
 )
 _DONE: Final = r"be \w+(?:ed|pt|nt|ft|ght|en)\b"
+_ALLOWED: Final = r"(?:allowed|permitted|accepted|welcome|okay|ok)\b"
 _ASKED_JA: Final = r"(?:の(?:HEADS)(?=[はがをもにっ]|$|いくら|教え)|はお?(?:いくら|何円))"
 _PATTERNS: Final[Mapping[str, tuple[str, ...]]] = {
     "en": (
@@ -53,11 +54,12 @@ _PATTERNS: Final[Mapping[str, tuple[str, ...]]] = {
         rf"{_MAY} {_ARTICLE}(?P<thing>(?:{_NAME} ){{0,2}}{_NAME}) (?P<part>(?!cards?\b){_NAME}){_TAIL}$",
         rf"{_MAY} {_ARTICLE}(?P<part>(?:{_NAME} )?{_NAME}) (?:of|for) {_ARTICLE}(?P<thing>[\w ]+?){_TAIL}$",
         rf"\b(?:can|may) {_ARTICLE}(?P<thing>(?:{_NAME} ){{0,2}}{_NAME}) (?P<part>{_NAME}) {_DONE}",
+        rf"\b(?:is|are) {_ARTICLE}(?P<thing>(?:{_NAME} ){{0,2}}{_NAME}) (?P<part>{_NAME}) {_ALLOWED}",
     ),
     "ja": (
-        rf"(?P<thing>{_WORD_JA}+)の(?P<part>{_WORD_JA}{{1,10}}?){_ASKED_JA}",
+        rf"(?P<thing>{_WORD_JA}+?)用?の(?P<part>{_WORD_JA}{{1,10}}?){_ASKED_JA}",
         rf"(?P<thing>{_WORD_JA}{{1,15}}?)(?P<part>カード|証|証明書|手帳){_ASKED_JA}",
-        rf"(?P<thing>{_WORD_JA}+)の(?P<part>{_WORD_JA}{{1,10}}?)[をはもが]?(?:一緒に)?(?:ACTS)",
+        rf"(?P<thing>{_WORD_JA}+?)用?の(?P<part>{_WORD_JA}{{1,10}}?)[をはもが]?(?:一緒に)?(?:ACTS)",
     ),
 }
 # Chinese and some Japanese things stand side by side: words tell them apart, patterns would not.
@@ -67,11 +69,12 @@ _HERE: Final = f"[{_TWO_WORDS}{_ONE_WORD}]"
 _BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
     "ja": (rf"{_HERE}[をはもが]?(?:一緒に)?(?:ACTS)",),
     "zh": (
-        rf"{_TWO_WORDS}(?:HEADS)",
+        rf"{_TWO_WORDS}(?:[一每]个?[月年天次周])?(?:HEADS)",
         rf"{_HERE}(?:可以|可不可以|能|能不能|能否|可否|是否可以|是否能)?(?:ACTS)",
         rf"(?:ACTS)(?:[一两几]?[个只台辆张件块条瓶包]|我的|自己的|些)?{_HERE}(?:[吗么嘛呢吧进到上在入去]|$)",
     ),
 }
+_LINK: Final = {"ja": "用", "zh": "的"}
 _LEAST_THING: Final = 2  # characters, where one word is a thing and its part: 宠物用品
 _BOOKLET_ZH: Final = "本"  # 疫苗本
 
@@ -147,8 +150,8 @@ def _matches(text: Text, patterns: list[re.Pattern[str]]) -> Iterator[_Part]:
 
 
 def _neighbours(text: Text, beside: list[re.Pattern[str]]) -> Iterator[_Part]:
-    """Two things in a row, or with 的 between them, where one asks about the second one."""
-    words = [word for word in text.words if word.surface != "的"] if beside else []
+    """Two things in a row, or with 的 or 用 between them, where one asks about the second one."""
+    words = [word for word in text.words if word.surface != _LINK[text.language]] if beside else []
     surfaces = [word.surface for word in words]
     for start, end, thing, part in _side_by_side(words):
         here = _ONE_WORD if end - start == 1 else _TWO_WORDS
@@ -168,4 +171,4 @@ def _side_by_side(words: Sequence[Word]) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _part(part: str, thing: str, language: str) -> _Part:
-    return _Part(part, frozenset(read_text(thing, language).content))
+    return _Part(part, frozenset(read_text(thing.replace("'s", ""), language).content))
