@@ -11,6 +11,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from cache.guards import Compared
+from cache.guards.numbers import number_words
 from cache.reading.tables import read_table
 from cache.reading.wording import WORDED, left_over
 from cache.reading.words import REMEMBERED, Text, read_text
@@ -27,7 +28,7 @@ _ARTICLE: Final = "(?:(?:an?|the|my|your|our|one) )?"
 _LINKS: Final = "at|in|on|per|to|by|with|from|into|inside|during|while|when|if|as|over|for|there|here"
 _NO_NAME: Final = (
     r"an?|the|my|your|our|one|no|any|some|i|we|you|it|they|and|or|of|after|before|without|than"
-    rf"|{_LINKS}|\w+ly|\w+[^\We]ed"
+    rf"|is|are|was|were|be|has|have|not|\w+n't|\w+'(?:m|re|ve|ll|d)|{_LINKS}|\w+ly|\w+[^\We]ed"
 )
 _NAME: Final = rf"(?!(?:{_NO_NAME})\b)[\w']+"
 _TAIL: Final = rf"(?: (?:{_LINKS})(?: [\w ]+)?)?"
@@ -82,17 +83,25 @@ _BOOKLET_ZH: Final = "本"  # 疫苗本
 class _Part(NamedTuple):
     part: str
     thing: frozenset[str]  # its content words
+    is_apart: bool = False  # whether nobody says the thing and means the part
 
 
 def other_part(compared: Compared) -> str:
-    """What belongs to the thing of the nearest phrasing and is in no phrasing; "" if there is nothing."""
-    parts = load_parts()[compared.language](compared.asked)
-    if not parts:
-        return ""
-    nearest, stored = compared.nearest, compared.stored
-    said = _content(nearest)
-    strange = (one.part for one in parts if one.thing <= said and not any(_has(text, one) for text in stored))
-    return next(strange, "")
+    """Who speaks of what belongs to the thing of the other, and of what; "" if neither does.
+
+    Where only the entry does, the question may be short for it ("swimming" for a swimming lesson) unless the
+    part is one that nobody takes for its thing.
+    """
+    parts = load_parts()[compared.language]
+    asked, nearest, stored = compared.asked, compared.nearest, compared.stored
+    for one in parts(asked):
+        if one.thing <= _content(nearest) and not any(_has(text, one) for text in stored):
+            return f"the question asks about “{one.part}”, the entry does not"
+    for one in parts(nearest):
+        lacks = one.is_apart and one.thing <= _content(asked) and not _has(asked, one)
+        if lacks and all(_has(text, one) for text in stored):
+            return f"the entry is about “{one.part}”, the question is not"
+    return ""
 
 
 def _content(text: Text) -> frozenset[str]:
@@ -131,15 +140,29 @@ def _reader(language: str, words: Mapping[str, list[str]]) -> Callable[[Text], t
     beside = [*map(compiled, _BESIDE.get(language, ()))]
     light = (*words["light"], *words["heads"])
 
+    apart = (*words["apart"],)
+
     def is_part(one: _Part) -> bool:
-        forms = {one.part, one.part.removesuffix("s")}
-        names_nothing = not forms.isdisjoint(light) if language == "en" else one.part.endswith(light)
-        return bool(one.thing and read_text(one.part, language).content) and not names_nothing
+        counts = one.part[0].isnumeric() or not _forms(one.part).isdisjoint(
+            number_words()
+        )  # 1000 dollars, 一针
+        says = bool(one.thing and read_text(one.part, language).content)
+        return says and not counts and not _is_one_of(one.part, light, language)
 
     def read(text: Text) -> tuple[_Part, ...]:
-        return tuple(filter(is_part, (*_matches(text, patterns), *_neighbours(text, beside))))
+        parts = filter(is_part, (*_matches(text, patterns), *_neighbours(text, beside)))
+        return tuple(one._replace(is_apart=_is_one_of(one.part, apart, language)) for one in parts)
 
     return read
+
+
+def _forms(word: str) -> frozenset[str]:
+    return frozenset((word, word.removesuffix("s"), word.removesuffix("ies") + "y"))
+
+
+def _is_one_of(part: str, words: tuple[str, ...], language: str) -> bool:
+    """Whether a table has the part; Japanese and Chinese words also stand at the end of a longer one."""
+    return not _forms(part).isdisjoint(words) if language == "en" else part.endswith(words)
 
 
 def _matches(text: Text, patterns: list[re.Pattern[str]]) -> Iterator[_Part]:

@@ -107,7 +107,7 @@ class QualifiersGuard:
     """Vetoes an entry about a thing where the question is about a kind of it that no phrasing names.
 
     A question that names no kind agrees with every entry, but for prefixes and certificates, which make
-    another word of the thing. Nor does the entry about a thing tell of its parts.
+    another word of the thing. Nor does the entry about a thing tell of its parts, or the other way round.
     """
 
     read: Mapping[str, Callable[[Text], _Reading]]
@@ -128,7 +128,7 @@ class QualifiersGuard:
     def veto(self, compared: Compared, /) -> str | None:
         """The kind, and who names it."""
         if part := other_part(compared):
-            return f"the question asks about “{part}”, the entry does not"
+            return part
         read, asked, nearest = self.read[compared.language], compared.asked, compared.nearest
         here, there = read(asked), read(nearest)
         if here == there:
