@@ -58,9 +58,9 @@ _PATTERNS: Final[Mapping[str, tuple[str, ...]]] = {
         rf"\b(?:is|are) {_ARTICLE}(?P<thing>(?:{_NAME} ){{0,2}}{_NAME}) (?P<part>{_NAME}) {_ALLOWED}",
     ),
     "ja": (
-        rf"(?P<thing>{_WORD_JA}+?)用?の(?P<part>{_WORD_JA}{{1,10}}?){_ASKED_JA}",
+        rf"(?P<thing>{_WORD_JA}{{1,20}}?)用?の(?P<part>{_WORD_JA}{{1,10}}?){_ASKED_JA}",
         rf"(?P<thing>{_WORD_JA}{{1,15}}?)(?P<part>カード|証|証明書|手帳){_ASKED_JA}",
-        rf"(?P<thing>{_WORD_JA}+?)用?の(?P<part>{_WORD_JA}{{1,10}}?)[をはもが]?(?:一緒に)?(?:ACTS)",
+        rf"(?P<thing>{_WORD_JA}{{1,20}}?)用?の(?P<part>{_WORD_JA}{{1,10}}?)[をはもが]?(?:一緒に)?(?:ACTS)",
     ),
 }
 # Chinese and some Japanese things stand side by side: words tell them apart, patterns would not.
