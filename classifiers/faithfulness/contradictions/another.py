@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from classifiers.faithfulness.contradictions.cells import misfiled
 from classifiers.faithfulness.contradictions.crossed import crossed
+from classifiers.faithfulness.contradictions.days import of_another_day
 from classifiers.faithfulness.contradictions.displaced import displaced
 from classifiers.faithfulness.contradictions.facts import Fact
 from classifiers.faithfulness.contradictions.halves import turned_halves
@@ -35,6 +36,7 @@ def told_of_another(
         copied: it stands there word for word.
     """
     yield from crossed(each, window, known, theirs)
+    yield from of_another_day(each, known, theirs)
     if not copied:
         yield from recounted(each.line, window, known)
     if not copied:

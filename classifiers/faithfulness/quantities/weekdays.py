@@ -36,11 +36,14 @@ def weekday_patterns() -> Iterator[Look]:
         rf"|(?P<list>{day}(?:[・、と]{day})+)(?<=曜)日?|(?P<first>[{JAPANESE}])(?:から|[〜~–-])(?P<last>[{JAPANESE}])曜日?",
         _japanese,
     )
+    begins, ends = rf"(?<![\d一-龥])(?P<first>[{JAPANESE}])", "(?![一-龥])"
+    yield Look("〜 ~ – -", rf"{begins}[〜~–-](?P<last>[{JAPANESE}]){ends}", _abbreviated)
+    yield Look("・", rf"{begins}(?:・[{JAPANESE}])+{ends}(?=[\s:]*[\dはが]|・祝)", _abbreviated)
     week = "(?:[周週]|星期|礼拜|禮拜)"
     chinese = rf"{week}(?P<from>[{CHINESE}天])(?:[至到—–~-]{week}?(?P<to>[{CHINESE}天]))?"
     yield Look("周 週 期 拜", chinese, _chinese)
-    groups = r"\bweek(?:day|end)s?\b|平日|土日|週末|周末"
-    yield Look("weekday weekdays weekend weekends 平 土 週 周", groups, _group)
+    groups = r"\bweek(?:day|end)s?\b|平日|土日|週末|周末|(?<![\d个個数几一二三四五六七八九十两兩])工作日"
+    yield Look("weekday weekdays weekend weekends 平 土 週 周 工", groups, _group)
 
 
 def day_after(day: str) -> str:
@@ -65,6 +68,16 @@ def _japanese(match: re.Match[str]) -> Iterator[Quantity]:
         return
     begin, end = match["from"] or match["first"], match["to"] or match["last"]
     yield from _days(JAPANESE.index(begin), JAPANESE.index(end) if end else None, match[0])
+
+
+def _abbreviated(match: re.Match[str]) -> Iterator[Quantity]:
+    """月〜金, 火・木."""
+    begin, groups = JAPANESE.index(match["first"]), match.groupdict()
+    if end := groups.get("last"):
+        yield from _days(begin, JAPANESE.index(end), match[0])
+        return
+    for day in match[0].split("・"):
+        yield from _days(JAPANESE.index(day), None, match[0])
 
 
 def _chinese(match: re.Match[str]) -> Iterator[Quantity]:

@@ -133,8 +133,16 @@ def test_each_form_of_a_unit_is_whole_by_itself(form: str) -> None:
         ("**Sat:** closed", ["sat"]),
         ("Sat 9:00–12:00", ["sat"]),
         ("We sat 9 hours in the sun.", []),
+        ("月〜金 9:00〜20:00", ["mon", "fri"]),
+        ("火・木は18:00まで", ["tue", "thu"]),
+        ("木・土の実験", []),
     ],
 )
 def test_short_names_of_days_count_where_they_can_be_nothing_else(text: str, days: list[str]) -> None:
     found = (one for one in quantities(text) if one.unit == "weekday" and not one.is_label)
     assert [one.value for one in found] == days
+
+
+def test_working_days_are_days_of_the_week_where_they_are_not_counted() -> None:
+    days = [[q.value for q in quantities(text)] for text in ("工作日20:00关门", "三个工作日内")]
+    assert days == [["mon", "tue", "wed", "thu", "fri", "1200"], ["3"]]
