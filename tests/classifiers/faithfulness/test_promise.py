@@ -28,6 +28,8 @@ from classifiers.faithfulness.promise import (
     keep_promise,
     language_of_answer,
 )
+from gateway.checking.opening import judge_apart
+from gateway.settings import Settings
 
 
 def verdict(*scores: float | None, cut: float = 0.5) -> Checked:
@@ -110,9 +112,18 @@ def test_a_new_cut_changes_states_and_reasons_but_no_score() -> None:
     assert stricter.statements[1].reason == "below_cut"
 
 
-def test_another_number_or_the_opposite_passes_at_no_cut() -> None:
+@pytest.mark.parametrize(
+    "against",
+    [
+        NewPart("number", "7", "5"),
+        NewPart("opposite", "open", "closed"),
+        NewPart("name", "王医生", "李医生"),
+        NewPart("relation", "450元", "心脏彩超450元"),
+    ],
+)
+def test_what_the_contexts_have_otherwise_passes_at_no_cut(against: NewPart) -> None:
     found = verdict(0.4, 0.9)
-    wrong = replace(found.statements[0], new=(NewPart("number", "7", "5"),))
+    wrong = replace(found.statements[0], new=(against,))
     against = replace(found, statements=(wrong, found.statements[1]))
     assert critical_cut(against) == -math.inf
     assert critical_cut(against, share=0.5) == 0.9
@@ -122,6 +133,34 @@ def test_another_number_or_the_opposite_passes_at_no_cut() -> None:
     kept = keep_promise([-math.inf] * 10 + [0.9] * 90, 0.05)
     assert isinstance(kept, CutPromise)
     assert (kept.kept, kept.needed, kept.blocked) == (False, 0.0, 10)
+
+
+@pytest.mark.parametrize(
+    "new", [NewPart("name", "王医生"), NewPart("relation", "450元"), NewPart("wording", "a")]
+)
+def test_what_is_only_new_passes_at_a_cut_below_its_score(new: NewPart) -> None:
+    found = verdict(0.4)
+    unseen = replace(found, statements=(replace(found.statements[0], new=(new,)),))
+    assert critical_cut(unseen) == 0.4
+    passed = at_cut(unseen, 0.4)
+    assert isinstance(passed, Checked)
+    assert passed.passed
+
+
+@pytest.mark.parametrize(
+    ("passage", "right", "wrong"),
+    [
+        ("The small van costs £18 per hour, the large van £27.", "The large van costs £27.", "The large van costs £18."),
+        ("送料は本州が600円、北海道が900円です。", "北海道の送料は900円です。", "北海道の送料は600円です。"),
+        ("麻醉评估150元，心脏彩超450元。", "麻醉评估150元。", "麻醉评估450元。"),
+        ("手术由李医生主刀。", "手术由李医生主刀。", "手术由王医生主刀。"),
+    ],
+)  # fmt: skip
+async def test_no_cut_releases_a_price_or_a_name_of_another(passage: str, right: str, wrong: str) -> None:
+    async with judge_apart(Settings()) as judge:
+        said = [await judge.judge(text, [passage], question="") for text in (right, wrong)]
+    passed = [at_cut(one, LEAST_CUT).passed for one in said]  # type: ignore[union-attr, arg-type]
+    assert passed == [True, False]
 
 
 class Scripted:
