@@ -23,7 +23,7 @@ NEAR = 36  # characters in which the neighbours of a number are looked for; a th
 MOST_ASKED = 32  # questions; each statement of an answer is laid beside its own
 MOST_REMEMBERED = 256  # statements; an evaluation compares one with contexts and with the ground truth
 BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?。、，；：！？])")
-COUNTED = frozenset({"", "count", "person", "item", "time", "day", "age"})
+COUNTED = frozenset({"", "count", "person", "item", "article", "time", "day", "age"})
 
 
 class Asked(Line):

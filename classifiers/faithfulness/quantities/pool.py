@@ -30,10 +30,9 @@ class Quantity:
 
     @property
     def is_count(self) -> bool:
-        """Whether it may only count what is listed, or be no number: "three ways", 2つの団体, 一日."""
-        return (
-            self.is_label or self.text.startswith("一") or (self.unit == "count" and float(self.value) <= 12)
-        )
+        """Whether it may only count what is listed, or be no number: "three ways", 2つの団体, 一日, 1通."""
+        alone = self.text.startswith("一") or (self.unit == "article" and self.value == "1")
+        return self.is_label or alone or (self.unit == "count" and float(self.value) <= 12)
 
 
 Reader = Callable[[re.Match[str]], Iterator[Quantity]]  # of what a pattern found

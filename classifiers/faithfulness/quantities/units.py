@@ -31,7 +31,7 @@ UNITS: dict[str, str] = {
     "decade": "decades?",
     "century": "世紀|世纪|century|centuries",
     "person": "人|名|people|persons?|employees|members",
-    "time": "回|次|times",
+    "time": "回|次|遍|轮(?![车胎椅班流换渡])|针(?![对织灸筒剂管])|times",
     "kilo": "キロ",
     "kg": "キログラム|公斤|千克|kg|kilograms?|kilos?",
     "ton": "トン|吨|tonnes?|tons?",
@@ -63,6 +63,27 @@ UNITS: dict[str, str] = {
     "cup": "杯|cups?",
     "credit": "単位|学分|學分|credits?",
     "meal": "食|餐|meals?",
+    "drop": "滴",
+    "article": "|".join(  # what counts things of one sort, and what it is no counter before: 三支行, 满99包邮
+        [
+            "支(?![付持出店社部所流援給払配撑行架])",
+            "包(?![括含邮郵装裝裹间間厢房容囲期政服凭规责])",
+            "份",
+            "间(?![隔接距歇])",
+            "只(?![能可有要是需会限在用接对收允看剩提适])",
+            "门(?![诊口票店卫禁锁铃窗峡])",
+            "格(?![式外局付安上下段])",
+            "双(?![休方向倍节節人床十1])",
+            "針(?![灸金路葉])",
+            "膳|皿|切れ",
+            "足(?![りらる以够球额])",
+            "通(?![りじ常信知学勤話院帳販過行路用关道过八])",
+            "羽(?![根田織])",
+            "束(?![缚縛手])",
+            "組(?![織み合立])",
+            "巻(?!き)",
+        ]
+    ),
 }
 # Of one unit so many make one of the other: two weeks are 14 days, 90 seconds a minute and a half.
 CONVERSIONS: dict[str, tuple[int, int, str]] = {
@@ -99,7 +120,8 @@ LOOSE = (
     {"degree", "f"},
     {"g or m", "g"},
     {"g or m", "m"},
-    *({"item", counted} for counted in ("tablet", "box", "bag", "bottle", "cup", "meal")),
+    *({"item", counted} for counted in ("tablet", "box", "bag", "bottle", "cup", "meal", "drop")),
+    *({"article", counted} for counted in ("item", "count", "tablet", "box", "bag", "bottle", "person")),
     {"night", "day"},
 )
 

@@ -33,6 +33,7 @@ SAME = [
     ("three calendar months", "3 months"), ("5 consecutive days", "five days"), ("ten more minutes", "10 minutes"),
     ("七角九分", "0.79元"), ("5角", "0.5元"), ("10キロ", "10 kg"), ("10キロ", "10キロメートル"), ("2泊", "2 nights"), ("3个", "3盒"), ("一晚", "1泊"),
     ("v2.1", "version 2.1"), ("Ver.3以降", "バージョン3以降"), ("时间：7:00", "早上7点"),
+    ("三针", "3次"), ("两只", "2个"), ("四份", "4支"), ("三包", "3袋"), ("五滴", "5滴"), ("二足", "2足"), ("三通", "3枚"), ("三轮", "3次"), ("3 doses", "三针"),
     ("下午4点之前付款", "16:00前"), ("16点前", "下午4点"), ("晚上十一点关门", "23:00"), ("下午五點", "17:00"), ("早上八點半", "8:30"), ("从九点开放", "9:00"), ("傍晚6点", "18:00"),
     ("每度五點二元", "每度5.2元"), ("二点一元", "2.1元"), ("十五点六公里", "15.6 km"), ("一点五小时", "90分钟"), ("1万6,300円", "16,300円"),
     ("下午一點、三點、五點", "13:00、15:00、17:00"), ("上午9点和11点", "9:00, 11:00"), ("第三、四周", "第三周和第四周"), ("第3週と第4週", "第3、4週"), ("第3条", "第三条"),
@@ -45,6 +46,7 @@ DIFFERENT = [
     ("76 °C", "165 °F"), ("half an hour", "half a day"), ("25 hours", "1 day"), ("一个月", "两个月"), ("半年", "半日"), ("half past eight", "9:30"), ("ten in the evening", "21:00"), ("31 cents", "€0.30"), ("16", "between four and twelve"),
     ("four weeks", "four working days"), ("two full weeks", "two business days"), ("0.49角", "0.49元"), ("10グラム", "10キロ"),
     ("v1.2", "v2.1"), ("はver2.0が", "version 2.1"),
+    ("三针", "四针"), ("三支", "四支"), ("三间", "四间"), ("二足", "三足"), ("三通", "四通"), ("三滴", "四滴"),
     ("下午4点之前", "15:00"), ("每度五點二元", "17:00"), ("五点二元", "5:00"),
     ("每度五點二元", "2元"), ("五元", "每度四点五元"), ("1万6,300円", "300円"), ("下午三点", "上午一点、两点"), ("第三、四周", "四周"), ("第3周", "3周"), ("兩個月", "3個月"),
     ("第2・4土曜", "第1・3土曜"), ("五点十分", "5.1元"), ("1点1,650円", "1:00"),
@@ -146,3 +148,15 @@ def test_short_names_of_days_count_where_they_can_be_nothing_else(text: str, day
 def test_working_days_are_days_of_the_week_where_they_are_not_counted() -> None:
     days = [[q.value for q in quantities(text)] for text in ("工作日20:00关门", "三个工作日内")]
     assert days == [["mon", "tue", "wed", "thu", "fri", "1200"], ["3"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["三支行均可办理", "三轮车不能进入", "家电享受三包服务", "满一百包邮", "年满十六只需登记", "十足的信心", "三支店", "双十一双节"],
+)  # fmt: skip
+def test_a_character_that_also_counts_is_no_counter_in_another_word(text: str) -> None:
+    assert quantities(text) == ()
+
+
+def test_one_of_a_thing_only_says_of_how_many_a_price_is() -> None:
+    assert [q.is_count for q in quantities("1通200円")] == [True, False]
