@@ -29,6 +29,7 @@ SHORT_ANSWER = re.compile(
 COMMA = r"[，、]|,(?=\s|[^\x00-\x7f])|(?<=[^\x00-\x7f]),"  # no 1,200; 关门,周五 has none of full width
 JOINT = re.compile(rf"[;；]|{COMMA}|\s(?:and|while|but|whereas)\s")
 
+ALONE_ZH = re.compile(f"(?![的了吗呢吧啊行对好是能会可要用])[{HAN}](?=[了的]?(?:[{STOPS}]|$))")
 HELPING = frozenset({"need", "requir", "necessary", "oblig"})
 NEGATION_EN = re.compile(
     r"\b(?:not|no|unless|except|never|without|cannot|none|nobody|nothing|neither|nor|unable)\b|n't\b"
@@ -126,7 +127,7 @@ class Line:
             text = CONDITION_JA.sub(" ", text)
         found = words.negations[self.language].finditer(text)
         if self.language == "zh":  # 不得施工: what follows
-            return [set(terms(text[m.end() :][:4]).content[:1]) for m in found]
+            return [_denied_zh(text[m.end() :]) for m in found]
         clauses = (re.split("[、。,]", text[max(0, m.start() - DENIED_JA) : m.start()])[-1] for m in found)
         return [{*TELLING_JA.findall(clause)} for clause in clauses]
 
@@ -134,6 +135,13 @@ class Line:
 def _denied(after: str) -> tuple[str, ...]:
     """The first word behind a denial that says what is denied: "need not be enclosed"."""
     return tuple(term for term in terms(after).content[:2] if term not in HELPING)[:1]
+
+
+def _denied_zh(after: str) -> set[str]:
+    """The first two characters behind a denial, or the one that ends its clause there: 不能退."""
+    if alone := ALONE_ZH.match(after):
+        return {alone[0]}
+    return set(terms(after[:4]).content[:1])
 
 
 def _telling(text: str) -> list[str]:

@@ -57,8 +57,20 @@ def _drops(said: Line, here: Sequence[Line]) -> bool:
     if any(all(own.isdisjoint(near) for near in theirs) for own in said.denials):
         return False
     return any(
-        near <= said.vocabulary and all(near.isdisjoint(own) for own in said.denials) for near in theirs
+        near <= said.vocabulary
+        and all(near.isdisjoint(own) for own in said.denials)
+        and (said.language != "zh" or _grants(said, here, near))
+        for near in theirs
     )
+
+
+def _grants(said: Line, here: Sequence[Line], near: set[str]) -> bool:
+    """Whether a statement allows what its evidence allows nowhere, if one character says it: 可以退."""
+    verb = "".join(near)
+    if len(verb) > 1:
+        return True
+    granted = re.compile(rf"(?<!不)(?:可以?|能|予以?|包){verb}")
+    return bool(granted.search(said.plain)) and not any(granted.search(line.plain) for line in here)
 
 
 def _free_of(near: set[str], window: Sequence[Line]) -> bool:
