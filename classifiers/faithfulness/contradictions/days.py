@@ -115,8 +115,9 @@ def _hours(text: str) -> tuple[_Hours, ...]:
             last = waiting | days or last
             waiting = frozenset()
             found.append(_Hours(frozenset() if EITHER.search(part.plain) else last, part))
-        elif found and behind:
+        elif found and behind:  # or before the time that follows: which, nothing says
             found[-1] = replace(found[-1], days=found[-1].days | days)
+            last = frozenset()
         else:
             waiting |= days
     return tuple(found)
