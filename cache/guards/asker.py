@@ -23,7 +23,6 @@ _SERVES_JA: Final = "(修理|設置|取り?付け|組み?立て|回収|掃除|�
 _HANDLES_JA: Final = "(招待|紹介|推薦|通報|評価|誘)"
 _WORKS_ZH: Final = "(修|装|洗|拆|搬|扫)"  # what a Chinese text speaks of is done for one unless it says 自己
 _SERVES_ZH: Final = "(修|装|寄|送|洗|拆|搬|扫|运|取)"
-# Japanese verbs whose plain form tells who does them; 証明書を郵送できますか may ask for either.
 # Who has to tell, give or pay: the notice that a customer gives is not the one that he is given.
 _OWES_EN: Final = rf"{_HAS_TO_EN}(give|pay|notify|inform|warn|tell|send)\b"
 _CUSTOMER_EN: Final = (
@@ -35,6 +34,7 @@ _TELLS_JA: Final = "(通知|予告|連絡|告知)"
 _HOUSE_JA: Final = "(?:御社|貴社|貴店|そちら|会社|大家|貸主|店|店舗)(?:さん|側|様)?[はが]"
 _CUSTOMER_JA: Final = "(?:客|お客|借主|借り手|会員|利用者|契約者|入居者|私|こちら)(?:さん|側|様)?[はが]"
 _MUST_ZH: Final = "(?:需要|需|要|必须|得|应该|应|会)[^我你您贵]{0,8}?(通知|告知|告诉)"
+# Japanese verbs whose plain form tells who does them; 証明書を郵送できますか may ask for either.
 _CALLS: Final = "(電話|連絡|訪問)"
 _BRINGS: Final = "(送|届け|電話|連絡|訪問)"
 _GIVES: Final = "(送|贈|渡|譲|貸|払)"

@@ -138,16 +138,13 @@ def _reader(language: str, words: Mapping[str, list[str]]) -> Callable[[Text], t
 
     patterns = [*map(compiled, _PATTERNS.get(language, ()))]
     beside = [*map(compiled, _BESIDE.get(language, ()))]
-    light = (*words["light"], *words["heads"])
-
-    apart = (*words["apart"],)
+    light, apart = (*words["light"], *words["heads"]), (*words["apart"],)
 
     def is_part(one: _Part) -> bool:
-        counts = one.part[0].isnumeric() or not _forms(one.part).isdisjoint(
-            number_words()
-        )  # 1000 dollars, 一针
+        if one.part[0].isnumeric() or not _forms(one.part).isdisjoint(number_words()):  # 1000 dollars, 一针
+            return False
         says = bool(one.thing and read_text(one.part, language).content)
-        return says and not counts and not _is_one_of(one.part, light, language)
+        return says and not _is_one_of(one.part, light, language)
 
     def read(text: Text) -> tuple[_Part, ...]:
         parts = filter(is_part, (*_matches(text, patterns), *_neighbours(text, beside)))

@@ -219,7 +219,7 @@ class _Server(uvicorn.Server):
 def _settle() -> None:
     """Models and policy live as long as the process: what looks at every object passes them over.
 
-    So does NiceGUI as it starts: it would wake openai's lazy modules, a third of what a start costs.
+    So does NiceGUI as it starts: it would wake openai's lazy modules, a fifth of what a start costs.
     """
     gc.collect()
     gc.freeze()
